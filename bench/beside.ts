@@ -21,25 +21,25 @@ const robotNs = (record: TraceRecord): number =>
   Math.round(record.appliedNs) -
   Math.round(Number.isNaN(record.kernelNs) ? record.receiveNs : record.kernelNs);
 
-/** Of a command: the whole way, and its time in the robot's loop, from its arrival at the socket to the driver's return. */
+/** Times of a command: one-way, and in the robot's loop, from its arrival at the socket to the return of the driver. */
 const SPANS = { 'one-way': oneWayNs, 'robot loop': robotNs } as const;
 type Slices = { withIt: Float64Array[]; without: Float64Array[] };
 
-/** A process beside the demo, and whoever listens to it. */
+/** A process that runs beside the demo, with its client. */
 export interface Companion {
   process: VerbProcess;
   close(): void;
 }
 
 export interface BesideOptions {
-  /** `the profiler`, say. */
+  /** For example `the profiler`. */
   what: string;
   seconds: number;
-  /** Time of each turn, and how much of its beginning is left out while the process wakes up or is forgotten. */
+  /** Length of each turn, and how much of its start is skipped while the process wakes up or its effect fades. */
   turnS: number;
   guardS: number;
   maxRatio: number;
-  /** What is judged; the other is told as well. */
+  /** The time that is judged; the other is reported too. */
   judged: keyof typeof SPANS;
   overrides: readonly string[];
   /** `dir`: where the demo writes its trace. */
@@ -53,8 +53,8 @@ interface Slice {
 }
 
 /**
- * Latency of the headless demo with a process beside it and without, in turn within one run, so that both halves see
- * the same machine. The check fails when p99 with it is above `maxRatio` times p99 without, for certain.
+ * Latency of the headless demo with and without another process, alternating within one run, so that both halves see
+ * the same conditions. The check fails if p99 with it is significantly above `maxRatio` times p99 without.
  */
 export async function compareBeside(options: BesideOptions) {
   const { what, seconds, maxRatio, judged } = options;
@@ -112,7 +112,7 @@ async function measure(options: BesideOptions): Promise<({ span: string } & Slic
   }
 }
 
-/** Off on on off: a drift of the machine falls on both alike. */
+/** Off, on, on, off: drift of the machine affects both halves equally. */
 async function alternate(options: BesideOptions, dir: string, slices: Slice[]): Promise<void> {
   const { seconds, turnS, guardS } = options;
   const companion = await options.start(dir);

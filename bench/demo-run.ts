@@ -7,7 +7,7 @@ import { readTraceParts } from '../src/trace/read-file.ts';
 import { interrupted } from './interrupt.ts';
 
 export interface DemoRun extends DemoResult {
-  /** Every closed command of the run. */
+  /** Every completed command of the run. */
   records: TraceRecord[];
 }
 
@@ -21,7 +21,7 @@ export interface DemoRunOptions {
   onSay?: (text: string) => void;
 }
 
-/** The headless demo, both roles as processes of their own, with its trace read back and removed. */
+/** Runs the headless demo, with both roles as separate processes; reads its trace and removes it. */
 export async function demoRun(options: DemoRunOptions): Promise<DemoRun> {
   const dir = mkdtempSync(path.join(os.tmpdir(), 'farhand-bench-'));
   try {

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import os from 'node:os';
 
-/** The machine a number was measured on; a latency without it says nothing. */
+/** The machine that a figure was measured on. */
 export interface Environment {
   cpu: string;
   cores: number;
@@ -22,18 +22,18 @@ export function environment(): Environment {
   };
 }
 
-/** What the processors did during a phase, in percent of one core. Null where the system does not tell. */
+/** Processor load during a phase, in percent of one core. Null if the system does not report it. */
 export interface LoadSeen {
   /** This bench and every process it started. */
   ownPercent: number;
-  /** Everyone else on the machine. */
+  /** All other processes on the machine. */
   otherPercent: number | null;
   /** Time the hypervisor gave to other machines. */
   stealPercent: number | null;
   loadAverage1: number;
 }
 
-/** More foreign work than this and a tail is not ours to explain. */
+/** With more load from others than this, tail latencies are not meaningful. */
 const QUIET_PERCENT = 10;
 
 export const wasQuiet = (load: LoadSeen): boolean =>
@@ -49,7 +49,7 @@ interface Ticks {
 const TICKS_PER_S = 100;
 
 /**
- * Starts measuring; the function returned tells what was seen since. Call it when the processes of the phase have
+ * Starts measuring; the returned function returns the load since then. Call it once the processes of the phase have
  * ended: the kernel adds a child's time to ours when it is reaped.
  */
 export function meterLoad(): () => LoadSeen {

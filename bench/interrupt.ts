@@ -1,6 +1,6 @@
 const controller = new AbortController();
 
-/** Aborted by Ctrl-C or SIGTERM: what we started is ended first, then we end. A second Ctrl-C ends us at once. */
+/** Aborted by Ctrl-C or SIGTERM: ends everything we started, then this process. A second Ctrl-C ends it at once. */
 export const interruption: AbortSignal = controller.signal;
 
 export const interrupted: Promise<void> = new Promise((resolve) => {

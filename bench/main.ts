@@ -60,7 +60,7 @@ const BENCHES: readonly Verb[] = [
 ];
 const RUN = 'npm run bench --';
 
-/** Exit codes: 0 measured, 1 a requirement was broken or the run failed, 2 it was asked wrongly. */
+/** Exit codes: 0 success, 1 a requirement not met or the run failed, 2 wrong usage. */
 async function main(args: readonly string[]): Promise<number> {
   const [name = '--help', ...rest] = args;
   if (name === '--help' || name === '-h' || name === 'help') {
@@ -71,7 +71,7 @@ async function main(args: readonly string[]): Promise<number> {
   if (bench === undefined) {
     const names = BENCHES.map((candidate) => candidate.name);
     const near = closest(name, names);
-    const hint = near ? `Did you mean \`${RUN} ${near}\`?` : `There are ${names.join(', ')}.`;
+    const hint = near ? `Did you mean \`${RUN} ${near}\`?` : `Use one of ${names.join(', ')}.`;
     throw new TeleopError('bad-option', `there is no bench "${name}"`, { hint });
   }
   const given = parseVerb(bench, rest);
@@ -88,17 +88,17 @@ function overview(): string {
 
 ${benches}
 
-\`${RUN} NAME --help\` tells more; docs/benchmarks.md tells how to read the numbers.
+\`${RUN} NAME --help\` shows the options of a bench; docs/benchmarks.md explains the figures.
 `;
 }
 
-/** The parser of the CLI names its own program. */
+/** Help texts name the CLI's program; this replaces it. */
 function inOurWords(text: string): string {
   const names = BENCHES.map((bench) => bench.name).join('|');
   return text.replace(new RegExp(`\\bfarhand (?=(${names})\\b)`, 'g'), `${RUN} `);
 }
 
-// Every run begins on networks never seen, and leaves nothing behind for the user's own robots.
+// Every run starts with an empty state folder, and leaves nothing behind for the user's robots.
 const state = mkdtempSync(path.join(tmpdir(), 'farhand-bench-'));
 process.env['FARHAND_STATE'] = state;
 process.on('exit', () => rmSync(state, { recursive: true, force: true }));

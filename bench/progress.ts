@@ -1,6 +1,6 @@
 import { interruption } from './interrupt.ts';
 
-/** In a log, a long phase tells once a minute that it is alive. */
+/** Without a terminal, a long phase prints a line once a minute. */
 const LOG_PERIOD_MS = 60_000;
 
 /** One line per phase on stderr, with the time the bench still needs. */
@@ -19,7 +19,7 @@ export class Progress {
     const startedMs = performance.now();
     const head = `[${++this.#done}/${this.#phases}] ${label}`;
     const left = () => Math.max(0, this.#leftS - (performance.now() - startedMs) / 1000);
-    const line = () => `${head}: ${Math.round(seconds)} s, ${timeText(left())} left in all`;
+    const line = () => `${head}: ${Math.round(seconds)} s, ${timeText(left())} left in total`;
     const live = process.stderr.isTTY;
     process.stderr.write(live ? line() : `${line()}\n`);
     const tick = () => process.stderr.write(live ? `\r\x1b[K${line()}` : `${line()}\n`);

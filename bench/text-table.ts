@@ -3,7 +3,7 @@ import type { Percentiles } from '../src/core/statistics/percentiles.ts';
 export interface TextRow {
   label: string;
   percentiles: Percentiles | null;
-  /** How many values; left out where a row above tells it. */
+  /** Number of values; omitted if a row above has it. */
   count?: number;
 }
 
@@ -23,7 +23,7 @@ const cell = (text: string): string => text.padStart(10);
 export interface Check {
   what: string;
   ok: boolean;
-  /** What was measured, beside what was asked. */
+  /** The measured value, with the requirement. */
   found: string;
 }
 

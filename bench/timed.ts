@@ -1,11 +1,11 @@
 /** Something to time on one thread. */
 export interface Timed {
   name: string;
-  /** What must hold, per second; null where nothing is promised. */
+  /** Required rate, per second; null without a requirement. */
   leastPerS: number | null;
   count: number;
   /** The work of item `i`, below `count`. */
   run(i: number): void;
-  /** Share of items that came out right, in percent; null where there is nothing to get wrong. */
+  /** Share of correct results, in percent; null if results are not checked. */
   rightPercent(): number | null;
 }

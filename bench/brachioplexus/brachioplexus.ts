@@ -14,15 +14,15 @@ import { environment, environmentText, loadText, meterLoad } from '../environmen
 const AIM_PER_S = 2e6;
 const PACKETS = 1024;
 const ROUNDS_PER_READING = 20;
-/** Growth beyond this in a whole run is an allocation per packet and not the bench's own bookkeeping. */
+/** More growth than this over a run means an allocation per packet, not the bench's bookkeeping. */
 const HEAP_BYTES = 4 << 20;
 
 export const brachioplexusBench: Verb = {
   name: 'brachioplexus',
   usage: '[--seconds S]',
-  about: 'brachIOplexus packets encoded and decoded again per second, and what the heap grew meanwhile.',
+  about: 'brachIOplexus packets encoded and decoded per second, and the heap growth.',
   details:
-    'Ten control and ten feedback packets to one each of scene, update, camera request and camera position.',
+    'Ten control and ten feedback packets for one each of scene, update, camera request and camera position.',
   options: { seconds: SECONDS_OPTION, json: JSON_OPTION },
   async run(given: Given) {
     expectWords(brachioplexusBench, given, 0, 0);

@@ -15,7 +15,7 @@ import type { Measured } from './report.ts';
 import { camerasReport, camerasText, checksOf } from './report.ts';
 
 const WARM_UP_S = 2;
-/** Processes to start and to end. */
+/** Time to start and end the processes. */
 const AROUND_S = 4;
 const CAMERA = 'source: test-pattern, fpsHz: 30, options: { grain: 46 }';
 
@@ -23,13 +23,13 @@ export const camerasBench: Verb = {
   name: 'cameras',
   usage: '[--seconds S] [--rounds N] [--with "key=value …"] [--json] [key=value …]',
   about:
-    'The 100 Hz loop without and with two cameras and the recorder, in turn. Exits 1 when they are felt.',
-  details: `Runs the two-process demo with robot.playout=none on a sealed link, in turn without cameras and with two of 30 Hz
-and about 50 kB, encrypted, in the robot's process, which the operator records. --with adds settings to the half with
-cameras only. What one picture costs is measured first.`,
+    'The 100 Hz loop with and without two cameras and the recorder, alternating. Exits 1 if they add latency.',
+  details: `Runs the two-process demo with robot.playout=none on an encrypted link, alternating between no cameras and two,
+30 Hz and about 50 kB each, encrypted, in the robot process and recorded by the operator. --with adds settings to the
+half with cameras only. First measures the cost of one picture.`,
   options: {
-    seconds: { ...SECONDS_OPTION, about: 'measured seconds of each run (default 10)' },
-    rounds: { type: 'string', value: 'N', about: 'runs of either kind (default 3)' },
+    seconds: { ...SECONDS_OPTION, about: 'seconds to measure in each run (default: 10)' },
+    rounds: { type: 'string', value: 'N', about: 'runs of each half (default: 3)' },
     with: { type: 'string', value: 'TEXT', about: 'settings for the half with cameras only' },
     json: JSON_OPTION,
   },

@@ -26,7 +26,7 @@ function timed(work: (round: number) => void): Percentiles {
   return percentiles(tookMs)!;
 }
 
-/** A source whose pictures are drawn when asked for, and the last one it drew. */
+/** A source that draws on request, and its last picture. */
 async function drawn(name: string, options: Record<string, unknown>) {
   const plugin = await loadPlugin('camera', name);
   const model = loadModel('ur3');
@@ -55,7 +55,7 @@ async function drawn(name: string, options: Record<string, unknown>) {
   return { draw: () => tick(monotonicClock.nowNs()), picture: () => host.last };
 }
 
-/** What one picture costs the camera thread, 640 × 480 at quality 75 unless it says otherwise. */
+/** Cost of one picture for the camera thread; 640 × 480 at quality 75 unless stated otherwise. */
 export async function pictureCosts(): Promise<PictureCost[]> {
   const coder = await loadJpegCoder();
   const costs: PictureCost[] = [];

@@ -1,7 +1,7 @@
 import { episodeFile, listEpisodes } from '../../src/record/episodes.ts';
 import { frames, readEpisode } from '../../src/record/reader.ts';
 
-/** What the recorder kept of one camera in one run. */
+/** Recorded frames of one camera in one run. */
 export interface RecordedCamera {
   camera: string;
   frames: number;
@@ -10,7 +10,7 @@ export interface RecordedCamera {
   agesMs: number[];
 }
 
-/** What a run of the half with cameras recorded. */
+/** Recording of a run with cameras. */
 export interface Recorded {
   rows: number;
   skippedRows: number;

@@ -8,25 +8,25 @@ import { type Check, checkText, percentileTable } from '../text-table.ts';
 import type { PictureCost } from './picture-cost.ts';
 import type { Recorded } from './recorded.ts';
 
-/** The p99 with cameras, of that without. */
+/** p99 with cameras divided by p99 without. */
 const MAX_RATIO = 1.15;
 const MAX_ADDED_MS = 1;
 const CAMERAS_HZ = 30;
-/** The first pictures come some time after the robot follows. */
+/** The first pictures arrive some time after the robot starts to follow. */
 const MAX_SKIPPED_SHARE = 0.05;
 
 interface HalfReport {
   commands: number;
   oneWayMs: Percentiles | null;
   variationMs: Percentiles | null;
-  /** p99 of each run: how much of a difference is chance. */
+  /** p99 of each run, which shows how much of a difference is chance. */
   p99PerRunMs: (number | null)[];
 }
 
 /** One camera over all runs. */
 interface RecordedReport {
   camera: string;
-  /** In the run that has the fewest. */
+  /** Of the run with the fewest. */
   leastFrames: number;
   kilobytes: Percentiles | null;
   ageMs: Percentiles | null;
@@ -41,7 +41,7 @@ export interface CamerasReport {
   with: HalfReport;
   oneWayP99Ratio: number | null;
   variationP99Ratio: number | null;
-  /** One-way p99 with cameras and recorder less that without. */
+  /** One-way p99 with cameras and recorder minus p99 without. */
   addedP99Ms: number | null;
   recorded: { rows: number; skippedRows: number; cameras: RecordedReport[] };
   load: LoadSeen;
@@ -94,7 +94,7 @@ function halfReport(runs: readonly TraceRecord[][]): HalfReport {
   const oneWay = runs.map((records) =>
     records.map((record) => oneWayNs({ ...record, offsetNs: 0 })).filter(Number.isFinite),
   );
-  // Not across the border of two runs.
+  // Not across two runs.
   const changes = oneWay.flatMap((values) => [...variation(values)]);
   return {
     commands: runs.reduce((sum, records) => sum + records.length, 0),
@@ -109,7 +109,7 @@ function halfReport(runs: readonly TraceRecord[][]): HalfReport {
 
 export function checksOf(report: CamerasReport): Check[] {
   const ratioCheck = (what: string, value: number | null): Check => ({
-    what: `${what}, p99 with cameras of that without`,
+    what: `${what}, p99 with cameras / without`,
     ok: value !== null && value <= MAX_RATIO,
     found: `${value?.toFixed(2) ?? '–'} (at most ${MAX_RATIO})`,
   });
@@ -127,7 +127,7 @@ export function checksOf(report: CamerasReport): Check[] {
     {
       what: 'pictures recorded',
       ok: least >= wanted,
-      found: `${least} of the slowest camera of a run (at least ${wanted})`,
+      found: `${least} by the slowest camera of a run (at least ${wanted})`,
     },
     {
       what: 'rows skipped',
@@ -161,13 +161,13 @@ Pictures of ${Math.min(...sizes).toFixed(0)} to ${Math.max(...sizes).toFixed(0)}
 
 ${checks.map(checkText).join('\n')}
 
-${checks.every(({ ok }) => ok) ? 'Cameras and recorder are not felt.' : 'Cameras FAILED.'}`;
+${checks.every(({ ok }) => ok) ? 'Cameras and recorder add no latency.' : 'Cameras FAILED.'}`;
 }
 
 export interface Measured {
-  /** Closed commands per run, without those of the warm-up. */
+  /** Completed commands per run, without the warm-up. */
   without: TraceRecord[][];
   with: TraceRecord[][];
-  /** Of the runs with cameras. */
+  /** Recordings of the runs with cameras. */
   recorded: Recorded[];
 }

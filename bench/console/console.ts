@@ -10,11 +10,11 @@ export const consoleBench: Verb = {
   name: 'console',
   usage: '[--seconds S] [--json]',
   about:
-    'Latency of the demo, and of its robot’s loop, with and without a console and a page beside it, in turn within one run.',
-  details: `The console process and a page that gets its telemetry 30 times a second are stopped and continued every
-ten seconds (off on on off); the first three of each, until the operator has stopped telling, do not count. The page is
-a socket and draws nothing: a browser belongs on another processor. Exits 1 when p99 of the robot's loop (a command's
-arrival at its socket until the driver has it) with it is above 1.1 times p99 without, for certain.`,
+    'Latency of the demo and its robot’s loop with and without a console and a page, alternating in one run.',
+  details: `The console process and a page that receives telemetry 30 times a second are stopped and continued every ten
+seconds (off, on, on, off); the first three seconds of each turn, until the operator stops sending, do not count. The
+page is a socket and draws nothing: a browser belongs on another processor. Exits 1 if p99 of the robot's loop (from a
+command's arrival at the socket to the driver) with the console is significantly above 1.1 times p99 without.`,
   options: { seconds: SECONDS_OPTION, json: JSON_OPTION },
   async run(given) {
     expectWords(consoleBench, given, 0, 0);
@@ -34,13 +34,13 @@ arrival at its socket until the driver has it) with it is above 1.1 times p99 wi
           messages++;
         }),
     });
-    if (messages === 0) throw new Error('the page got no telemetry');
+    if (messages === 0) throw new Error('the page received no telemetry');
     print(given, { bench: 'console', messages, ...json }, `${text}\n\n${messages} messages to the page`);
     return ok ? 0 : 1;
   },
 };
 
-/** A console of its own, and a page without a browser that reads and answers as one does. */
+/** A separate console, and a page without a browser that reads and answers like one. */
 async function start(overrides: readonly string[], onTelemetry: () => void): Promise<Companion> {
   const console_ = new VerbProcess(['console', 'console.port=0', ...overrides]);
   const line = await console_.waitFor(/http:\/\/localhost/);

@@ -21,7 +21,7 @@ interface CycleTime {
   share: number;
 }
 
-/** What a cycle of commands and answers takes on a bus: computed, an upper bound with all stuff bits. */
+/** Bus time of a cycle of commands and replies: computed, an upper bound with all stuff bits. */
 function cycleTimes(): CycleTime[] {
   const time = (name: string, motors: number, fd: boolean): CycleTime => {
     const busMs = (2 * motors * frameBits(motorFrame(1, fd), fd ? 5 : 1) * 1000) / BITRATE;
@@ -34,7 +34,7 @@ function cycleTimes(): CycleTime[] {
   ];
 }
 
-/** Microseconds for eight motors: commands encoded, answers decoded. */
+/** Microseconds to encode the commands and decode the replies of eight motors. */
 function codecUs(): { encodeUs: number; decodeUs: number } {
   const [limits] = MOTOR_TYPES.DM8009;
   const frames = Array.from({ length: 8 }, (_, i) => motorFrame(i + 1, true));
@@ -63,8 +63,8 @@ function codecUs(): { encodeUs: number; decodeUs: number } {
 export const damiaoBench: Verb = {
   name: 'damiao',
   usage: '[--json]',
-  about: 'Damiao motors: encoding and decoding a cycle, and what it takes on the bus.',
-  details: 'Bus times are computed, with the most stuff bits there can be.',
+  about: 'Damiao motors: time to encode and decode a cycle, and its bus time.',
+  details: 'Bus times are computed, with the largest possible number of stuff bits.',
   options: { json: JSON_OPTION },
   async run(given: Given) {
     expectWords(damiaoBench, given, 0, 0);
@@ -79,7 +79,7 @@ export const damiaoBench: Verb = {
         found: `${codec.encodeUs.toFixed(2)} µs, ${codec.decodeUs.toFixed(2)} µs`,
       },
       {
-        what: `the bus has room for ${HZ} cycles a second`,
+        what: `the bus has capacity for ${HZ} cycles a second`,
         ok: cycles.every(({ share }) => share < 0.8),
         found: cycles
           .map(({ name, busMs, share }) => `${name}: ${busMs.toFixed(2)} ms, ${(100 * share).toFixed(0)} %`)

@@ -18,7 +18,7 @@ export interface CycleRun {
   count: number;
   missed: number;
   overruns: number;
-  /** From the start of one cycle to that of the next. */
+  /** From the start of one cycle to the start of the next. */
   periodMs: Percentiles;
   /** From the goals written to all positions parsed. */
   cycleMs: Percentiles;

@@ -8,13 +8,13 @@ import { type WireTime, wireTimes } from './wire-time.ts';
 
 const MAX_ENCODE_US = 5;
 
-/** Goals of 17 motors out and their positions in, against the simulator in a process of its own. */
+/** Writes the goals of 17 motors and reads their positions, with the simulator in a separate process. */
 export const dynamixelBench: Verb = {
   name: 'dynamixel',
   usage: '[--seconds S] [--json]',
   about: `Dynamixel bus of the ORCA hand: codec, and ${HZ} Hz against the simulator.`,
-  details: `A pseudo-terminal takes no time per byte; what the bytes of a cycle take on a real line is computed beside it.
-The simulator looks at its line every millisecond.`,
+  details: `A pseudo-terminal takes no time per byte, so the time of a cycle on a real line is computed in addition.
+The simulator polls its line every millisecond.`,
   options: { seconds: SECONDS_OPTION, json: JSON_OPTION },
   async run(given: Given) {
     expectWords(dynamixelBench, given, 0, 0);
@@ -45,7 +45,7 @@ function checksOf(speed: CodecSpeed, wire: readonly WireTime[], cycles: CycleRun
       found: `p50 ${speed.encodeUs.p50.toFixed(2)} µs, p99 ${speed.encodeUs.p99.toFixed(2)} µs`,
     },
     {
-      what: `a cycle is over within its period of ${periodMs.toFixed(1)} ms`,
+      what: `a cycle ends within its period of ${periodMs.toFixed(1)} ms`,
       ok: p99 <= periodMs,
       found: `p99 ${p99.toFixed(2)} ms; with the time on the slowest wire ${(p99 + slowest).toFixed(2)} ms`,
     },

@@ -14,7 +14,7 @@ const MOTORS = 17;
 const BATCHES = 5000;
 const PER_BATCH = 20;
 
-/** Mean time per call of batches: a single call is near the clock's own step. */
+/** Mean time per call over batches: a single call is close to the clock's resolution. */
 function timed(call: (i: number) => void): Percentiles {
   const took = new Float64Array(BATCHES);
   // The first round warms up.
@@ -42,6 +42,6 @@ export function measureCodec(): CodecSpeed {
     write.encode();
   });
   const parseUs = timed(() => parser.push(answer));
-  if (packets !== 2 * BATCHES * PER_BATCH) throw new Error('answers were lost in the parser');
+  if (packets !== 2 * BATCHES * PER_BATCH) throw new Error('the parser lost replies');
   return { count: BATCHES * PER_BATCH, encodeUs, parseUs };
 }

@@ -13,11 +13,11 @@ export interface WireTime {
   name: string;
   sentBytes: number;
   answerBytes: number;
-  /** All bytes of one cycle; delays of answer, of the adapter and of the host come on top. */
+  /** All bytes of one cycle, without the delays of motors, adapter and host. */
   cycleMs: number;
 }
 
-/** Of a cycle of goals and positions, for both hands and both kinds of read. */
+/** Line time of a cycle of goals and positions, for both hands and both kinds of read. */
 export function wireTimes(): WireTime[] {
   const ids = HANDS[0]!.joints.map(({ motorId }) => motorId);
   const data = new Uint8Array(PRESENT.size);

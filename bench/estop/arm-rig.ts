@@ -23,12 +23,12 @@ interface Change {
 const LOOK_MS = 2;
 
 /**
- * A simulated arm, `farhand robot` and `farhand operator` as three processes on this machine, as a user starts them, and
- * what they tell. All instants are of the machine's monotonic clock.
+ * A simulated arm, `farhand robot` and `farhand operator` as three processes on this machine, started as a user would,
+ * and their output. All times are of the machine's monotonic clock.
  */
 export class ArmRig {
   readonly changes: Change[] = [];
-  /** What the simulator tells of the arm, and of what happened to it. */
+  /** What the simulator reports: the arm's motion and events. */
   readonly seen: ArmLine[] = [];
   readonly events: { atNs: number; what: string }[] = [];
   readonly rctpPort: number;
@@ -59,7 +59,7 @@ export class ArmRig {
     this.#rig = loadRig(name, this.#settings).config;
   }
 
-  /** `more`: settings of the operator; `priority` of both control threads. Returns when the robot was found. */
+  /** `more`: settings of the operator; `priority` of both control threads. Returns once the robot is connected. */
   static async start(name: ArmName, more: readonly string[] = [], priority = 0): Promise<ArmRig> {
     const arm = new ArmRig(name, await freeUdpPorts(6));
     try {
@@ -71,7 +71,7 @@ export class ArmRig {
       const input = ['operator.input=rctp', `operator.inputs.rctp.rightPort=${arm.rctpPort}`];
       const operator = [...input, `operator.realtimePriority=${priority}`, ...more];
       arm.operator = new VerbProcess(['operator', ...shared, ...operator]);
-      // Stopped where the machine stalled meanwhile: `rearm` knows.
+      // It may be stopped if the machine stalled; `rearm` handles that.
       await arm.until(
         () => arm.state,
         30_000,
@@ -84,7 +84,7 @@ export class ArmRig {
     return arm;
   }
 
-  /** Starts the simulator; returns the settings that lead the driver to it. */
+  /** Starts the simulator; returns the settings with which the driver connects to it. */
   async #startSim(): Promise<string[]> {
     const { process, settings } = startArmSim(this.#name, this.#folder, (line) => this.#onSim(line));
     this.sim = process;
@@ -134,24 +134,24 @@ export class ArmRig {
     }
   }
 
-  /** As `farhand ask` does; throws when it had no effect. */
+  /** Like `farhand ask`; throws if it had no effect. */
   ask(kind: string, withinMs = 10_000): Promise<Answer> {
     return askOperator(this.#rig, kind, withinMs);
   }
 
-  /** As `farhand sim` reads it from its standard input. */
+  /** Sends a line that `farhand sim` accepts on its standard input. */
   say(word: string): void {
     this.sim.child.send(word);
   }
 
-  /** The simulated Piper disappears, without a word; a new one takes its place after a moment. */
+  /** Kills the simulated Piper and starts another after a moment. */
   async replug(afterMs: number): Promise<void> {
     await this.sim.end('SIGKILL');
     await sleep(afterMs);
     await this.#startSim();
   }
 
-  /** Whatever it was before: at rest, then powered, and a hand may drive it. */
+  /** From any state: disarms or resets the robot, then arms it again. */
   async rearm(): Promise<void> {
     if (this.state === 'stopped') await this.ask('reset');
     else if (this.state !== 'idle') await this.ask('disarm');

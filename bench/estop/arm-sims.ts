@@ -5,7 +5,7 @@ export type SimulatedArm = 'piper' | 'ur3' | 'xarm6' | 'openarm' | 'orca';
 
 export interface ArmSim {
   process: VerbProcess;
-  /** Settings that lead the robot's driver to it; resolves when it is ready. */
+  /** Settings with which the robot's driver connects to it; resolves when it is ready. */
   settings(timeoutMs?: number, signal?: AbortSignal): Promise<string[]>;
 }
 
@@ -19,7 +19,7 @@ const serial = (name: string, more: string[], settings: string[]): Kind => ({
   settings: (folder) => [`robot.options.bus=slcan:${path.join(folder, 'slcan')}`, ...settings],
 });
 
-/** Ports as the ready line names them, and the driver's settings that take them. */
+/** Ports from the ready line, and the matching settings of the driver. */
 const tcp = (name: string, ports: Record<string, string>, options: string[], settings: string[]): Kind => ({
   args: () => ['sim', name, ...options.flatMap((port) => [port, '0']), '--json'],
   settings: (_, ready) => [
@@ -34,7 +34,7 @@ const tcp = (name: string, ports: Record<string, string>, options: string[], set
 const UR_PORTS = { rtde: 'rtde', dashboard: 'dashboard', script: 'script' };
 
 const KINDS: Record<SimulatedArm, Kind> = {
-  // Home of the model: folded up, as it is parked, it can go nowhere.
+  // Starts at the model's home: in the folded park pose it could not move.
   piper: serial('piper', ['--start', '0,69,-63,0,23,0'], ['robot.options.feedbackTimeoutMs=1000']),
   ur3: tcp('ur', UR_PORTS, ['--rtde', '--dashboard', '--script'], ['robot.options.reversePort=0']),
   xarm6: tcp('xarm6', { command: 'command', report: 'report' }, ['--command', '--report', '--normal'], []),
@@ -52,7 +52,7 @@ const KINDS: Record<SimulatedArm, Kind> = {
   },
 };
 
-/** Starts a simulated arm as a process of its own; links and files of it lie in `folder`. */
+/** Starts a simulated arm as a separate process; its links and files are in `folder`. */
 export function startArmSim(name: SimulatedArm, folder: string, onLine: (line: string) => void): ArmSim {
   const kind = KINDS[name];
   const process = new VerbProcess(kind.args(folder), onLine);

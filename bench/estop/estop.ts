@@ -18,7 +18,7 @@ import { type ArmName, ArmRig } from './arm-rig.ts';
 import { RctpHand } from './rctp-hand.ts';
 import { estopTrials } from './trials.ts';
 
-/** What the arm sees of a stop, and the operator's tick within which that is to be. */
+/** The event by which the arm sees a stop, and the operator's rate. */
 const ARMS: Record<ArmName, { stop: RegExp; cycleMs: number }> = {
   piper: { stop: /^150#01/, cycleMs: 1000 / 30 },
   ur3: { stop: /^stopj$/, cycleMs: 1000 / 30 },
@@ -28,20 +28,20 @@ const TRIALS = 200;
 const PRIORITY: OptionSpec = {
   type: 'string',
   value: 'N',
-  about: 'SCHED_FIFO priority of both control threads (default 0: normal scheduling)',
+  about: 'SCHED_FIFO priority of both control threads (default: 0, normal scheduling)',
 };
 
 export const estopBench: Verb = {
   name: 'estop',
   usage: '[piper|ur3|xarm6] [--trials N] [--json]',
   about:
-    'From the packet with the e-stop flag to the stop at the arm: RCTP, operator, robot, driver, simulator.',
+    'Time from a packet with the e-stop flag to the stop at the arm: RCTP, operator, robot, driver, simulator.',
   details: `Four processes over real sockets and a pseudo-terminal: this one sends RCTP at 50 Hz, then one packet with the
-flag at a random instant; the simulated arm stamps the stop as it reads it (piper: 150#01… on the bus, polled every
+flag at a random time; the simulated arm stamps the stop when it reads it (piper: 150#01… on the bus, polled every
 millisecond; ur3: stopj, in its period of 8 ms; xarm6: state 4). Each trial resets and arms again.
-Asked for: the 99th percentile within one cycle of 30 Hz, 33 ms.`,
+Requirement: the 99th percentile is within one cycle of 30 Hz, 33 ms.`,
   options: {
-    trials: { type: 'string', value: 'N', about: `how many (default ${TRIALS})` },
+    trials: { type: 'string', value: 'N', about: `number of trials (default: ${TRIALS})` },
     priority: PRIORITY,
     json: JSON_OPTION,
   },

@@ -4,7 +4,7 @@ import { emptyRctp, encodeRctp, RCTP_BYTES } from '../../src/input/codecs/rctp-c
 
 const PERIOD_MS = 20;
 
-/** A hand at rest in front of its owner, sent 50 times a second from this process. */
+/** A hand at rest, sent 50 times a second from this process. */
 export class RctpHand {
   readonly #socket = createSocket('udp4');
   readonly #port: number;
@@ -19,12 +19,12 @@ export class RctpHand {
     this.#timer = setInterval(() => this.#send(false), PERIOD_MS);
   }
 
-  /** One packet with the flag, now and beside the others; returns the instant before it was handed to the kernel. */
+  /** Sends one extra packet with the flag; returns the time just before it was passed to the kernel. */
   estop(): number {
     return this.#send(true);
   }
 
-  /** From now on no hand is seen; returns the instant before the first such packet was handed to the kernel. */
+  /** Stops tracking; returns the time just before the first such packet was passed to the kernel. */
   loseTracking(): number {
     this.#packet.tracking = false;
     return this.#send(false);

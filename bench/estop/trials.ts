@@ -2,14 +2,14 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { ArmRig } from './arm-rig.ts';
 import type { RctpHand } from './rctp-hand.ts';
 
-/** The packet may come at any point of an operator's tick and of a robot's cycle. */
+/** So that the packet arrives at any point of the operator's tick and the robot's cycle. */
 const PHASE_MS = 33;
 const FOLLOW_MS = 60;
-/** A reset that comes before the operator has seen the stop confirmed is ignored. */
+/** A reset before the operator has seen the confirmation of the stop is ignored. */
 const REST_MS = 150;
 const TRIES = 5;
 
-/** A stall of a shared machine may void what was armed, or stop the arm, before a trial begins: then it is armed anew. */
+/** A stall of a shared machine may disarm or stop the arm before a trial starts: then it is armed again. */
 async function follow(arm: ArmRig): Promise<void> {
   for (let i = 1; ; i++) {
     const fromNs = arm.nowNs();
@@ -24,8 +24,8 @@ async function follow(arm: ArmRig): Promise<void> {
 }
 
 /**
- * Armed and following, then one packet with the e-stop flag: how long from handing it to the kernel until `stop` is seen
- * by the arm, in nanoseconds. Each trial resets and arms again.
+ * Time from passing a packet with the e-stop flag to the kernel until the following arm sees `stop`, in nanoseconds.
+ * Each trial resets and arms again.
  */
 export async function estopTrials(
   arm: ArmRig,

@@ -8,30 +8,30 @@ import { packageRoot } from '../../src/files/package-root.ts';
 const GRACE_MS = 10_000;
 
 export interface Said {
-  /** Monotonic clock of this machine, as it was read here. */
+  /** When the line was read, monotonic clock of this machine. */
   atNs: number;
   text: string;
 }
 
 export interface HowToRun {
-  /** Words of a program that becomes the verb, before it: `prlimit --nofile=40`. */
+  /** Command prefix that runs the verb: `prlimit --nofile=40`. */
   within?: readonly string[];
   env?: Record<string, string>;
 }
 
-/** A verb as a process of its own, read line by line. */
+/** A verb as a separate process, read line by line. */
 export class VerbProcess {
   readonly child: ChildProcess;
   readonly lines: string[] = [];
-  /** Lines on both outputs, in the order they came. */
+  /** Lines of both outputs, in order of arrival. */
   readonly said: Said[] = [];
   readonly exited: Promise<number | null>;
-  /** When it ended; infinite while it has not. */
+  /** When it ended; infinite while it runs. */
   exitedNs = Number.POSITIVE_INFINITY;
   #errors = '';
   readonly #args: readonly string[];
 
-  /** `onLine` is called as a line comes. */
+  /** `onLine` is called for each line. */
   constructor(
     args: readonly string[],
     onLine: (line: string) => void = () => {},
@@ -40,7 +40,7 @@ export class VerbProcess {
     this.#args = args;
     const bin = path.join(packageRoot, 'bin', 'farhand');
     const [program, ...words] = [...within, process.execPath, bin, ...args];
-    // With a channel it ends when this process does, and a simulator takes words over it.
+    // The channel ends it together with this process, and carries the commands of a simulator.
     this.child = spawn(program!, words, {
       stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
       env: { ...process.env, ...env },
@@ -86,10 +86,10 @@ export class VerbProcess {
     );
   }
 
-  /** Exit code; null when a signal ended it. */
+  /** Exit code; null if a signal ended it. */
   async end(signal: NodeJS.Signals = 'SIGTERM'): Promise<number | null> {
     this.child.kill(signal);
-    // One that is suspended gets the signal when it goes on.
+    // A suspended process receives the signal once it is continued.
     this.child.kill('SIGCONT');
     const timer = setTimeout(() => this.child.kill('SIGKILL'), GRACE_MS);
     const code = await this.exited;

@@ -7,7 +7,7 @@ import { EpisodeWriter } from '../../src/record/writer.ts';
 const ROW_HZ = 100;
 const CAMERA_HZ = 30;
 const JOINTS = 6;
-/** Pictures that differ; then they come again. */
+/** Number of different pictures, then they repeat. */
 const PICTURES = 60;
 
 export interface MadeEpisode {
@@ -15,7 +15,7 @@ export interface MadeEpisode {
   bytesPerPicture: number;
 }
 
-/** An episode as a recorder would have written it, with pictures of a moving scene and a camera's noise. */
+/** Writes an episode like a recorder, with pictures of a moving scene and camera noise. */
 export function makeEpisode(
   dir: string,
   seconds: number,
@@ -51,7 +51,7 @@ export function makeEpisode(
   return { file, bytesPerPicture: pictures.reduce((sum, { length }) => sum + length, 0) / PICTURES };
 }
 
-/** A gradient, a disc that moves, and noise: about 50 KB at 640 × 480. */
+/** A gradient, a moving disc, and noise: about 50 KB at 640 × 480. */
 function noisyPicture(n: number, widthPx: number, heightPx: number): Uint8Array {
   const rgb = Buffer.alloc(3 * widthPx * heightPx);
   const [x0, y0] = [widthPx / 2 + 150 * Math.cos(n / 10), heightPx / 2 + 100 * Math.sin(n / 10)];

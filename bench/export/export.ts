@@ -18,10 +18,9 @@ const [WIDTH_PX, HEIGHT_PX] = [640, 480];
 export const exportBench: Verb = {
   name: 'export',
   usage: '[--seconds S] [--codec h264|av1]',
-  about:
-    'A recorded episode with two cameras of 640 × 480 made a LeRobot dataset: how many times faster than it lasted.',
+  about: 'Exports an episode with two 640 × 480 cameras as a LeRobot dataset: speed relative to real time.',
   options: {
-    seconds: { ...SECONDS_OPTION, about: 'length of the episode (default 60)' },
+    seconds: { ...SECONDS_OPTION, about: 'length of the episode (default: 60)' },
     codec: { type: 'string', value: 'NAME', about: 'h264 (default) or av1' },
     json: JSON_OPTION,
   },
@@ -30,7 +29,7 @@ export const exportBench: Verb = {
     const seconds = secondsOf(given, 60);
     const codec = (given.values['codec'] ?? 'h264') as Codec;
     if (!CODECS.includes(codec))
-      throw new TeleopError('bad-option', `--codec ${codec} is not known`, {
+      throw new TeleopError('bad-option', `--codec ${codec} is not valid`, {
         hint: `Use ${CODECS.join(' or ')}.`,
       });
     const dir = mkdtempSync(path.join(tmpdir(), 'farhand-bench-export-'));
@@ -79,7 +78,7 @@ Load      ${loadText(seen)}
 episode   ${seconds} s, ${CAMERAS.length} cameras of ${WIDTH_PX} × ${HEIGHT_PX}, ${(bytesPerPicture / 1024).toFixed(0)} KiB a picture, ${(statSync(file).size / 2 ** 20).toFixed(0)} MiB
 export    ${rows} rows in ${tookS.toFixed(1)} s with ${codec}, reading, encoding and checking: ${times.toFixed(2)} × real time
 
-${met ? 'met   ' : 'missed'}  faster than the episode lasted`;
+${met ? 'met   ' : 'missed'}  faster than real time`;
   print(given, { environment: env, load: seen, ...result, times, met }, text);
   return met ? 0 : 1;
 }

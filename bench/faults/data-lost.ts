@@ -5,14 +5,14 @@ import { recoverEpisode } from '../../src/record/recover.ts';
 import { readTraceFile } from '../../src/trace/read-file.ts';
 
 export interface DataLost {
-  /** Commands without a line, between the first and the last that has one. */
+  /** Commands without a line, between the first and the last line. */
   lines: number;
-  /** From the last line's command to the end of the operator; 0 of a trace that was closed. */
+  /** From the last line's command to the end of the operator; 0 if the trace was closed. */
   tailMs: number;
   text: string;
 }
 
-/** What is missing of an operator's trace and recordings; `endNs`: when it ended or was killed. */
+/** What an operator's trace and recordings lack; `endNs`: when it ended or was killed. */
 export async function dataLost(traces: string, recordings: string, endNs: number): Promise<DataLost> {
   const trace = await traceLost(traces, endNs);
   const parts = [trace.text, ...recordingsLost(recordings)].filter((text) => text !== '');
@@ -40,7 +40,7 @@ async function traceLost(folder: string, endNs: number): Promise<DataLost> {
     const numbers = [...seen];
     return sum + Math.max(...numbers) - Math.min(...numbers) + 1 - numbers.length;
   }, 0);
-  // A trace that was closed has all lines there were.
+  // A closed trace has all its lines.
   const tailMs = isClosed ? 0 : Math.max(0, (endNs - lastNs) / 1e6);
   const texts = [
     files === 0 || Number.isNaN(lastNs) ? 'no trace' : '',

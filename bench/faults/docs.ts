@@ -10,7 +10,7 @@ export const DOCS_FILE = 'docs/SAFETY.md';
 const BEGIN = '<!-- fault matrix: written by `npm run bench -- faults --write-docs` -->';
 const END = '<!-- end of the fault matrix -->';
 
-/** Puts the table of a whole run between the two marks in docs/SAFETY.md. */
+/** Writes the table of a whole run between the two marks in docs/SAFETY.md. */
 export function writeDocs(outcomes: readonly Outcome[], env: Environment, priority: number): void {
   const file = path.join(packageRoot, DOCS_FILE);
   const text = readFileSync(file, 'utf8');
@@ -20,7 +20,7 @@ export function writeDocs(outcomes: readonly Outcome[], env: Environment, priori
   writeFileSync(file, `${head}\n\n${tableOf(outcomes, env, priority)}\n\n${text.slice(after)}`);
 }
 
-/** Names of the faults in the table that stands in the docs. */
+/** Names of the faults in the table in the docs. */
 export function documentedFaults(text: string): string[] {
   const table = text.slice(text.indexOf(BEGIN), text.indexOf(END));
   return [...table.matchAll(/^\| `([\w.-]+)`/gm)].map((match) => match[1]!);

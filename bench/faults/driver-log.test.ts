@@ -7,7 +7,7 @@ import { LoggedDriver } from '../../src/robot/driver-log.ts';
 import { temporaryFolder } from '../../test/temporary-folder.ts';
 import { readDriverLog } from './driver-log.ts';
 
-/** Poisons what it was handed as soon as the call is over. */
+/** Poisons its arguments as soon as the call returns. */
 class HostileDriver implements Driver {
   fault = '';
   status: TickStatus = 'ok';
@@ -29,7 +29,7 @@ class HostileDriver implements Driver {
 describe('log of a driver', () => {
   const folder = temporaryFolder('log');
 
-  it('has every target with its instant, and the pose in which the joints were powered', () => {
+  it('has every target with its time, and the pose in which the joints were powered', () => {
     const file = path.join(folder, 'a.log');
     const inner = new HostileDriver();
     const driver = new LoggedDriver(inner, file, 2);
@@ -56,7 +56,7 @@ describe('log of a driver', () => {
     assert.deepEqual(stopsNs, [6]);
   });
 
-  it('lets a target stand in the cycles that write none, while the joints are powered', () => {
+  it('repeats the last target in cycles without a write, while the joints are powered', () => {
     const file = path.join(folder, 'c.log');
     const driver = new LoggedDriver(new HostileDriver(), file, 1);
     driver.enable(1);
@@ -76,7 +76,7 @@ describe('log of a driver', () => {
     );
   });
 
-  it('passes on what the driver answers, and its fault', () => {
+  it('passes on the driver’s results and its fault', () => {
     const inner = new HostileDriver();
     const driver = new LoggedDriver(inner, path.join(folder, 'b.log'), 2);
     inner.status = 'fault';
@@ -93,7 +93,7 @@ describe('log of a driver', () => {
     assert.deepEqual(
       readDriverLog(path.join(folder, 'b.log'), 2).readings,
       [],
-      'a reading that failed is none',
+      'a failed reading is not logged',
     );
   });
 });

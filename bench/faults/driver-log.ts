@@ -7,15 +7,15 @@ export interface Pose {
   jointsRad: Float64Array;
 }
 
-/** What a robot's driver was told and what it read. */
+/** Targets written to a robot's driver, and its readings. */
 export interface DriverLog {
-  /** Every target written, and the one that stands once more for each cycle in which none was. */
+  /** Every target written; the last one is repeated for each cycle without a write. */
   targets: Target[];
   readings: Pose[];
   stopsNs: number[];
 }
 
-/** Reads a log of `robot.driverLog`; one that ends inside a record is read up to there. */
+/** Reads a log of `robot.driverLog`, up to the last complete record. */
 export function readDriverLog(file: string, joints: number): DriverLog {
   const bytes = readFileSync(file);
   const record = DRIVER_LOG.create(joints);
@@ -34,13 +34,13 @@ class LogReader {
   readonly log: DriverLog = { targets: [], readings: [], stopsNs: [] };
   /** Nothing was written since the joints were powered. */
   #isNew = true;
-  /** The cycle that nothing was written in so far; NaN: something was. */
+  /** The cycle without a write so far; NaN after a write. */
   #emptyCycleNs = Number.NaN;
 
   take(call: DriverCall, atNs: number, jointsRad: Float64Array): void {
     const { targets, readings, stopsNs } = this.log;
     if (call === 'read') {
-      // A cycle that writes no target leaves it where it stands.
+      // A cycle without a write keeps the last target.
       const last = targets.at(-1);
       if (!this.#isNew && last !== undefined && this.#emptyCycleNs > last.atNs)
         targets.push({ atNs: this.#emptyCycleNs, jointsRad: last.jointsRad, fromRad: null });
@@ -58,11 +58,11 @@ class LogReader {
   }
 }
 
-/** Slower than this is rest: an encoder step, not a motion. */
+/** Slower than this counts as rest: encoder steps, not motion. */
 const REST_RAD_S = 0.005;
 const OVER_NS = 20e6;
 
-/** When the joints last moved within [fromNs, toNs]; `fromNs` when they did not. Speeds are means over 20 ms, so this may be late by that. */
+/** When the joints last moved within [fromNs, toNs], else `fromNs`. May be 20 ms late: speeds are means over 20 ms. */
 export function lastMotionNs(poses: readonly Pose[], fromNs: number, toNs: number): number {
   let lastNs = fromNs;
   let before = 0;

@@ -6,15 +6,15 @@ import type { TrialSettings } from './trial-settings.ts';
 const PERIOD_MS = 20;
 const SWAY_M = 0.05;
 const SWAY_MS = 4000;
-/** A clutch counts once it was seen open. */
+/** A clutch counts only after it was seen open. */
 const OPEN_MS = 500;
 const FOLLOW_MS = 1500;
 const TRIES = 5;
 
-/** The page is the input; nothing moves before it comes. */
+/** The page is the input; nothing moves before it connects. */
 export const BY_PAGE: TrialSettings = { operator: ['operator.input=page'], first: 'armed' };
 
-/** A page of this machine that closes its clutch and sways its hand, as a browser's would over the same socket. */
+/** A page on this machine that closes its clutch and moves its hand, over the same socket as a browser. */
 export class DrivingPage {
   readonly server: VerbProcess;
   readonly #socket: WebSocket;
@@ -28,11 +28,11 @@ export class DrivingPage {
     this.server = server;
     this.#socket = socket;
     socket.on('error', () => {});
-    // A trial that breaks off leaves it behind; its socket ends with the console.
+    // If a trial is aborted, the socket closes with the console.
     this.#timer = setInterval(() => this.#send(), PERIOD_MS).unref();
   }
 
-  /** Starts a console and leads the arm from a page of it; returns when the arm has followed for a moment. */
+  /** Starts a console and drives the arm from its page; returns once the arm has followed for a moment. */
   static async lead(rig: TrialRig, how?: (folder: string) => HowToRun): Promise<DrivingPage> {
     const server = rig.startConsole(how);
     const url = (await rig.ready(server, /^console: http/)).slice('console: '.length);
@@ -42,7 +42,7 @@ export class DrivingPage {
         await rig.waitFor('engaged');
         await pause(FOLLOW_MS);
         if (rig.state === 'engaged') return page;
-        // A busy machine was silent for too long: as a person would, once more.
+        // A busy machine was silent for too long: try again, as a person would.
         page.#openUntilMs = performance.now() + OPEN_MS;
       }
       throw new Error('the arm does not follow the page');
@@ -60,7 +60,7 @@ export class DrivingPage {
     this.#socket.send(JSON.stringify({ kind: 'hand', ...pose, clutch: nowMs > this.#openUntilMs }));
   }
 
-  /** Where the console is. */
+  /** Address of the console. */
   get url(): string {
     return this.#socket.url;
   }
@@ -72,7 +72,7 @@ export class DrivingPage {
 }
 
 async function open(url: string): Promise<WebSocket> {
-  // Fetching the page brings the cookie of this machine's own browser.
+  // Fetching the page sets the cookie of a local browser.
   const served = await fetch(url);
   const cookie = (served.headers.get('set-cookie') ?? '').split(';')[0]!;
   await served.text();

@@ -4,15 +4,15 @@ import type { TrialSettings } from './trial-settings.ts';
 
 /** What docs/SAFETY.md promises about a fault. */
 export interface Expected {
-  /** States that the robot goes through after the fault. */
+  /** States the robot passes through after the fault. */
   through?: readonly SupervisorState[];
-  /** Where it is in the end; `gone`: its process is what was killed. */
+  /** Final state; `gone`: the robot process was killed. */
   ends: readonly (SupervisorState | 'gone')[];
-  /** The arm rests within this of the fault; null: it follows on. */
+  /** The arm is at rest within this time; null: it keeps following. */
   restMs: number | null;
-  /** A line that some process prints, or `farhand ask` shows; null: there is nothing to tell. */
+  /** A line that some process or `farhand ask` prints; null: none expected. */
   message: RegExp | null;
-  /** Most of the newest trace lines that may be missing, in milliseconds of the session (default 0). */
+  /** How much of the end of the trace may be missing, in milliseconds (default 0). */
   lostMs?: number;
 }
 
@@ -23,17 +23,17 @@ export interface Allowed {
 
 export interface Fault {
   name: string;
-  /** As the table shows it. */
+  /** Description in the table. */
   what: string;
-  /** About how long its trial takes, start and end included. */
+  /** Approximate duration of its trial, including start and end. */
   seconds: number;
   settings?: TrialSettings;
   expected: Expected;
-  /** Why it cannot be tried here; null: it can. */
+  /** Why it cannot run here; null if it can. */
   obstacle?: (allowed: Allowed) => string | null;
-  /** Causes it and waits for what follows. */
+  /** Causes the fault and waits for its effects. */
   run(rig: TrialRig): Promise<void>;
 }
 
-/** How long after a fault the arm may move: playout 60 ms, the watchdog's 100, braking 60, and what a busy machine adds. */
+/** How long the arm may move after a fault: playout 60 ms, watchdog 100, braking 60, plus delays of a busy machine. */
 export const HOLD_REST_MS = 60 + 100 + 60 + 150;

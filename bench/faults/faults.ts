@@ -14,22 +14,22 @@ export const faultsBench: Verb = {
   name: 'faults',
   usage: '[--only NAME,…] [--list] [--priority N] [--step-clock] [--keep] [--write-docs] [--json]',
   about:
-    'Every fault of docs/SAFETY.md, caused in real processes. Exits 1 when one does not end as promised.',
-  details: `Each trial starts a robot, an operator and where needed a simulated arm, a console and an emulated link, waits
-until the arm follows, causes one fault and looks at what comes of it: the states, the time to rest, the velocity,
-acceleration and jerk of every target that the driver got (as a share of the limits), what is missing of trace and
-recording, and the line that a person sees. About eight minutes in all.`,
+    'Every fault of docs/SAFETY.md, caused in real processes. Exits 1 if one does not end as documented.',
+  details: `Each trial starts a robot and an operator, and if needed a simulated arm, a console and an emulated link. It
+waits until the arm follows, causes one fault and checks the result: the states, the time to rest, the velocity,
+acceleration and jerk of every target the driver received (as a share of the limits), what the trace and recording lack,
+and the message a person sees. Takes about eight minutes in total.`,
   options: {
-    only: { type: 'string', value: 'NAME,…', about: 'these faults, or all whose name begins so' },
+    only: { type: 'string', value: 'NAME,…', about: 'only these faults; a prefix selects several' },
     'step-clock': { type: 'boolean', about: 'allow the fault that sets the wall clock of this machine' },
-    keep: { type: 'boolean', about: 'leave the folder of each trial: driver log, traces, recordings' },
+    keep: { type: 'boolean', about: 'keep the folder of each trial: driver log, traces, recordings' },
     priority: {
       type: 'string',
       value: 'N',
-      about: 'real-time priority of both control threads (default 0: normal scheduling), for a busy machine',
+      about: 'real-time priority of both control threads (default: 0, normal scheduling), for a busy machine',
     },
-    list: { type: 'boolean', about: 'name the faults and end' },
-    'write-docs': { type: 'boolean', about: 'put the table into docs/SAFETY.md' },
+    list: { type: 'boolean', about: 'list the faults and exit' },
+    'write-docs': { type: 'boolean', about: 'write the table to docs/SAFETY.md' },
     json: JSON_OPTION,
   },
   async run(given: Given) {
@@ -41,7 +41,7 @@ recording, and the line that a person sees. About eight minutes in all.`,
     }
     const isWhole = chosen.length === FAULTS.length;
     if (given.values['write-docs'] === true && !isWhole)
-      throw new TeleopError('bad-option', '--write-docs needs all faults', { hint: 'Leave --only out.' });
+      throw new TeleopError('bad-option', '--write-docs needs all faults', { hint: 'Leave out --only.' });
     const env = environment();
     const meter = meterLoad();
     const priority = numberOption(given, 'priority', 0, 80) ?? 0;
@@ -89,6 +89,6 @@ function chosenFaults(only: string | boolean | undefined): readonly Fault[] {
     FAULTS.map(({ name }) => name),
   );
   throw new TeleopError('bad-option', `there is no fault "${unknown}"`, {
-    hint: near ? `Did you mean ${near}?` : '`npm run bench -- faults --list` names them.',
+    hint: near ? `Did you mean ${near}?` : '`npm run bench -- faults --list` lists them.',
   });
 }

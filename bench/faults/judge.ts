@@ -1,10 +1,10 @@
 import type { Fault } from './fault.ts';
 import type { Measured } from './measure.ts';
 
-/** Targets may take all of a limit; what is above is rounding no longer. */
+/** Targets may use all of a limit; anything beyond this is more than rounding. */
 const FULL = 1.001;
 
-/** What is not as docs/SAFETY.md promises; nothing: the fault is passed. */
+/** Deviations from docs/SAFETY.md; empty if the fault passes. */
 export function complaintsAbout({ expected }: Fault, found: Measured): string[] {
   const complaints: string[] = [];
   const complain = (isWrong: boolean, text: string) => {
@@ -25,7 +25,7 @@ export function complaintsAbout({ expected }: Fault, found: Measured): string[] 
   for (const [name, share] of Object.entries({ velocity, acceleration, jerk }))
     complain(!(share <= FULL), `${name} of the targets ${share.toFixed(2)} × its limit`);
   complain(outsideRad > 1e-9, `target ${outsideRad.toFixed(4)} rad outside its range`);
-  complain(found.targets === 0, 'the driver got no target');
+  complain(found.targets === 0, 'the driver received no target');
   complain(expected.message !== null && found.message === '', `no message like ${expected.message}`);
   const { lostMs = 0 } = expected;
   complain(found.lost.lines > 0 && lostMs === 0, `${found.lost.lines} trace lines lost`);

@@ -32,7 +32,7 @@ interface Knot {
   jerk: number;
 }
 
-/** From rest, by pieces of constant jerk; with the largest velocity and acceleration there were. */
+/** Motion from rest in pieces of constant jerk, with its largest velocity and acceleration. */
 function motionOf(pieces: readonly (readonly [jerk: number, s: number])[]) {
   const knots: Knot[] = [];
   let [s, p, v, a] = [0, 0, 0, 0];
@@ -57,7 +57,7 @@ function motionOf(pieces: readonly (readonly [jerk: number, s: number])[]) {
 }
 
 describe('shares of the limits that targets take', () => {
-  it('stay within those of a motion from rest, at whatever instants it is sampled', () => {
+  it('never exceed those of a motion from rest, at any sample times', () => {
     const jerk = fc.double({ min: -500, max: 500, noNaN: true }).filter((value) => Math.abs(value) > 1);
     const pieces = fc.array(fc.tuple(jerk, fc.double({ min: 0.002, max: 0.1, noNaN: true })), {
       minLength: 1,
@@ -86,7 +86,7 @@ describe('shares of the limits that targets take', () => {
   const standing = (fromS: number, toS: number, rad: number) =>
     Array.from({ length: Math.round((toS - fromS) / 0.005) }, (_, i) => at(fromS + 0.005 * i, rad));
 
-  it('show a leap between two cycles, after a pause, and from the pose in which the joints were powered', () => {
+  it('show a jump between two cycles, after a pause, and from the pose in which the joints were powered', () => {
     const leap = [...standing(0, 0.1, 1), ...standing(0.1, 0.2, 1.02)];
     assert.ok(limitShares(leap, model, settings).velocity > 1.3);
     const later = [...standing(0, 0.1, 1), ...standing(5, 5.1, 1.5)];
@@ -95,13 +95,13 @@ describe('shares of the limits that targets take', () => {
     assert.ok(limitShares(powered, model, settings).jerk > 10);
   });
 
-  it('take a target that is repeated at one instant for one, and another at that instant for a leap', () => {
+  it('count a target repeated at the same time once, and a different one at that time as a jump', () => {
     const twice = standing(0, 0.1, 1).flatMap((target) => [target, target]);
     assert.equal(limitShares(twice, model, settings).jerk, 0);
     assert.ok(limitShares([at(0, 1), at(0, 1.001)], model, settings).velocity > 100);
   });
 
-  it('tell how far outside its range a target was', () => {
+  it('report how far outside its range a target was', () => {
     assert.equal(limitShares([at(0, 10_001)], model, settings).outsideRad, 1);
     assert.equal(limitShares([at(0, 1)], model, settings).outsideRad, 0);
   });

@@ -1,14 +1,14 @@
 import type { RobotModel } from '../../src/geometry/robot-model.ts';
 
-/** A target as the driver got it; a pose at rest before it, where the driver was powered in between. */
+/** A target as the driver received it, and the pose at rest before it if the driver was powered in between. */
 export interface Target {
   atNs: number;
   jointsRad: Float64Array;
-  /** Pose, at rest, from which this target sets out; null: from the target before. */
+  /** Pose at rest from which this target starts; null: from the previous target. */
   fromRad: Float64Array | null;
 }
 
-/** Largest share of its limit that any joint's target took; above 1 is a violation. */
+/** Largest share of its limit used by any joint's target; above 1 is a violation. */
 export interface Shares {
   velocity: number;
   acceleration: number;
@@ -21,21 +21,21 @@ export interface LimitSettings {
   speedPercent: number;
   accelerationPercent: number;
   jerkPercent: number;
-  /** A powered robot whose loop stands still for longer is stopped; a longer gap gives no licence to leap. */
+  /** A powered robot whose loop stalls for longer is stopped, so a longer gap allows no larger jump. */
   feedbackTimeoutMs: number;
 }
 
-/** A target nearer than this to where it should be is there: far below any encoder's step. */
+/** Position tolerance: far below the step of any encoder. */
 const EXACT_RAD = 2e-7;
-/** Spacing of the made-up samples before a target that sets out from rest. */
+/** Spacing of the synthetic samples before a target that starts from rest. */
 const REST_S = 0.005;
 const APART_S = 10;
-/** Two different targets of one instant count as this far apart. */
+/** Two different targets with the same time count as this far apart. */
 const SAME_S = 1e-6;
 
 /**
- * Derivatives of the targets by divided differences over their own instants, which for a motion inside its limits never
- * exceed them, however irregular the instants are. Shares no code with the supervisor.
+ * Derivatives of the targets by divided differences over their times. For a motion within its limits they never exceed
+ * them, even for irregular times. Shares no code with the supervisor.
  */
 export function limitShares(targets: readonly Target[], model: RobotModel, settings: LimitSettings): Shares {
   const shares: Shares = { velocity: 0, acceleration: 0, jerk: 0, outsideRad: 0 };
@@ -65,14 +65,14 @@ interface Sample {
   rad: number;
 }
 
-/** One joint's targets on a time that runs through gaps no longer than allowed. */
+/** One joint's targets on a time axis whose gaps are capped. */
 function pathOf(targets: readonly Target[], joint: number, maxGapS: number): Sample[] {
   const path: Sample[] = [];
   let s = 0;
   let lastNs = Number.NaN;
   for (const { atNs, jointsRad, fromRad } of targets) {
     if (fromRad !== null || Number.isNaN(lastNs)) {
-      // A new start: so far from what was before that no difference reaches across.
+      // A new start: so far from the previous samples that no difference spans both.
       const rad = (fromRad ?? jointsRad)[joint]!;
       s += APART_S;
       for (let n = 3; n > 0; n--) path.push({ s: s - n * REST_S, rad });
@@ -84,7 +84,7 @@ function pathOf(targets: readonly Target[], joint: number, maxGapS: number): Sam
   return path;
 }
 
-/** The largest derivative of that order that the samples prove, rounding of the targets taken off. */
+/** The largest derivative of that order that the samples prove, minus rounding of the targets. */
 function worstOf(path: readonly Sample[], order: number): number {
   let worst = 0;
   for (let end = order; end < path.length; end++) {

@@ -10,7 +10,7 @@ import { limitShares, type Shares } from './limits.ts';
 import type { TrialRig } from './trial-rig.ts';
 
 export interface Measured {
-  /** States after the fault, in order; the one before where there was none. */
+  /** States after the fault, in order; the previous state if there was no change. */
   states: string[];
   end: string;
   /** Of the last of them. */
@@ -22,7 +22,7 @@ export interface Measured {
   message: string;
 }
 
-/** What came of a fault, from the driver's log, the processes' lines and their files. The trial has ended. */
+/** Result of a fault, from the driver's log, the processes' output and their files, after the trial has ended. */
 export async function measure(
   fault: Fault,
   rig: TrialRig,
@@ -47,7 +47,7 @@ export async function measure(
   };
 }
 
-/** From the fault to the last motion of joints or targets before the arm is led again. */
+/** From the fault to the last motion of joints or targets before the arm is driven again. */
 function restMs(rig: TrialRig, log: DriverLog): number {
   const { faultNs } = rig;
   const next = rig.changes.find(
@@ -59,7 +59,7 @@ function restMs(rig: TrialRig, log: DriverLog): number {
   return (movedNs - faultNs) / 1e6;
 }
 
-/** The first line since the fault that fits; empty: none does. */
+/** The first matching line since the fault; empty if none matches. */
 function messageOf(rig: TrialRig, wanted: RegExp | null): string {
   const lines = [
     ...rig.processes.flatMap((process) =>
@@ -69,7 +69,7 @@ function messageOf(rig: TrialRig, wanted: RegExp | null): string {
   ].filter(({ atNs, text }) => atNs >= rig.faultNs && !ORDERLY_END.test(text));
   lines.sort((a, b) => a.atNs - b.atNs);
   const fits = (text: string) => wanted?.test(text) ?? false;
-  // Folders of this machine say nothing to a reader.
+  // Paths of this machine mean nothing to a reader.
   return (lines.find(({ text }) => fits(text))?.text ?? '')
     .replaceAll(rig.folder, '…')
     .replaceAll(packageRoot, '…');

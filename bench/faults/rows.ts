@@ -10,7 +10,7 @@ import { NETWORK } from './rows/network.ts';
 import { OPERATORS } from './rows/operators.ts';
 import { PAUSE_ROWS } from './rows/pauses.ts';
 
-/** Every fault of the matrix, in the order it is tried and shown. */
+/** Every fault of the matrix, in order. */
 export const FAULTS: readonly Fault[] = [
   ...KILLS,
   ...ARM_KILLS,

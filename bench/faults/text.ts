@@ -1,6 +1,6 @@
 import { type Outcome, verdictOf } from './try-fault.ts';
 
-/** The cells of a fault's row, as text and docs show them. */
+/** The cells of a fault's row, for text and docs. */
 export function cellsOf(outcome: Outcome): {
   state: string;
   rest: string;

@@ -27,28 +27,28 @@ export interface Change {
 const LOOK_MS = 5;
 /** Until the arm is in full motion. */
 const FOLLOW_MS = 1200;
-/** A busy machine takes long to start three processes. */
+/** Time to start three processes on a busy machine. */
 const START_MS = 60_000;
 const CHANGE = /^(\w+) → (\w+): (.*)$/;
 const KEYS = ['link.commandPort', 'link.statePort', 'link.syncPort'];
 
-/** Robot, operator, a simulated arm where there is one, and the emulated link between: processes as a user starts them. */
+/** Robot, operator, an optional simulated arm and the emulated link, as processes started the way a user would. */
 export class TrialRig {
   readonly folder = temporaryFolder('faults').path;
   readonly settings: TrialSettings;
   readonly changes: Change[] = [];
-  /** Joints as the simulated arm itself tells them. */
+  /** Joints as the simulated arm reports them. */
   readonly arm: Pose[] = [];
   /** Datagrams from the operator to the robot, as they entered the link. */
   readonly sent: LinkEntry[] = [];
-  /** Every process of this trial, whatever became of it. */
+  /** Every process of this trial, running or ended. */
   readonly processes: VerbProcess[] = [];
-  /** What a fault's own trial found wrong. */
+  /** Problems that the fault's own checks found. */
   readonly complaints: string[] = [];
-  /** What a person reads elsewhere than in the processes' own lines. */
+  /** Messages that a person sees elsewhere than in the processes' output. */
   readonly received: Said[] = [];
   faultNs = Number.NaN;
-  /** When the trial was over and everything was told to end. */
+  /** When the trial was over and everything was asked to end. */
   endNs = Number.POSITIVE_INFINITY;
   rig!: Rig;
   link!: LinkEmulator;
@@ -56,7 +56,7 @@ export class TrialRig {
   robot!: VerbProcess;
   operator!: VerbProcess;
   robotPorts: number[] = [];
-  /** Changes of robot processes before the present one. */
+  /** State changes of earlier robot processes. */
   #earlier = 0;
   #shared: string[] = [];
   #robotArgs: string[] = [];
@@ -65,7 +65,7 @@ export class TrialRig {
     this.settings = settings;
   }
 
-  /** Returns when the arm follows the scripted hand (or is in the state asked for), and has for a moment. */
+  /** Returns once the arm has followed the scripted hand (or been in the requested state) for a moment. */
   static async start(settings: TrialSettings, priority = 0): Promise<TrialRig> {
     const rig = new TrialRig(settings);
     try {
@@ -143,7 +143,7 @@ export class TrialRig {
     this.operator = this.startAnotherOperator([]);
   }
 
-  /** One that connects over the same link; with ports of its own it is a second. */
+  /** Starts an operator on the same link; with other ports, a second one. */
   startAnotherOperator(more: readonly string[], traces = 'data/traces'): VerbProcess {
     const own = [
       ...portKeys(this.link.ports),
@@ -187,7 +187,7 @@ export class TrialRig {
     this.faultNs = this.nowNs();
   }
 
-  /** The line by which a process says that it is ready. */
+  /** The ready line of a process. */
   ready(process: VerbProcess, pattern: RegExp): Promise<string> {
     return process.waitFor(pattern, START_MS, interruption);
   }
@@ -215,12 +215,12 @@ export class TrialRig {
     return this.processes.flatMap(({ said }) => said.slice(-6).map(({ text }) => `  ${text}`)).join('\n');
   }
 
-  /** As `farhand ask` does. */
+  /** Like `farhand ask`. */
   ask(kind: string, withinMs = 5000): Promise<Answer> {
     return askOperator(this.rig, kind, withinMs);
   }
 
-  /** Notes what must hold in this trial and does not. */
+  /** Records a problem unless the condition holds. */
   check(holds: boolean, complaint: string): void {
     if (!holds) this.complaints.push(complaint);
   }
@@ -232,7 +232,7 @@ export class TrialRig {
     return answer;
   }
 
-  /** Everything ends, in the order a person would; files stay until `remove`. */
+  /** Ends everything in the order a person would; files stay until `remove`. */
   async close(): Promise<void> {
     this.endNs = Math.min(this.endNs, this.nowNs());
     const last = [this.robot, this.sim].filter((process) => process !== null && process !== undefined);

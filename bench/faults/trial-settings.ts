@@ -11,20 +11,20 @@ export interface TrialSettings {
   both?: readonly string[];
   robot?: readonly string[];
   operator?: readonly string[];
-  /** How a role is run; handed the trial's folder. */
+  /** How a role is run, given the trial's folder. */
   runRobot?: (folder: string) => HowToRun;
   runOperator?: (folder: string) => HowToRun;
-  /** Where the trial is ready for its fault. */
+  /** State in which the trial is ready for its fault. */
   first?: SupervisorState;
 }
 
-/** For arms in a process of their own: a shared machine stalls for longer than the 100 and 200 ms of a rig. */
+/** For arms in a separate process: a shared machine stalls for longer than the 100 and 200 ms of a rig. */
 export const CALM: TrialSettings = { both: ['robot.commandTimeoutMs=400', 'robot.feedbackTimeoutMs=1000'] };
 
 export const rigOf = (arm: TrialArm): string => (arm === 'sim' ? 'demo' : arm);
 
 const RCTP_PORTS = ['rctp.rightPort', 'rctp.leftPort'];
-/** Ports of inputs that the rigs offer and no trial uses: others may hold the usual ones. */
+/** Ports of inputs that no trial uses: other programs may hold the default ones. */
 const INPUT_PORTS: Partial<Record<TrialArm, string[]>> = {
   piper: RCTP_PORTS,
   ur3: RCTP_PORTS,
@@ -33,7 +33,7 @@ const INPUT_PORTS: Partial<Record<TrialArm, string[]>> = {
   orca: ['right', 'left', 'button', 'pause'].map((place) => `openteach.${place}Port`),
 };
 
-/** What robot, operator and console of a trial have in common; the rig comes first. */
+/** Settings that robot, operator and console of a trial share; the rig comes first. */
 export function sharedSettings(
   { arm = 'sim', both = [] }: TrialSettings,
   [desk, telemetry, ...inputs]: readonly number[],

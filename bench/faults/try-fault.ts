@@ -7,17 +7,17 @@ import { TrialRig } from './trial-rig.ts';
 export interface Outcome {
   name: string;
   what: string;
-  /** Null: it was not run, or its trial did not get that far. */
+  /** Null if it was not run or its trial failed before that. */
   measured: Measured | null;
   complaints: string[];
-  /** Why it was not run; empty: it was. */
+  /** Why it was not run; empty if it was. */
   notRun: string;
 }
 
 export interface HowToTry extends Allowed {
-  /** Leave the folder of the trial. */
+  /** Keep the folder of the trial. */
   keep: boolean;
-  /** Of both control threads. */
+  /** Real-time priority of both control threads. */
   priority: number;
 }
 
@@ -60,7 +60,7 @@ async function measureFault(fault: Fault, outcome: Outcome, { keep, priority }: 
   }
 }
 
-/** A busy machine may hold or stop an arm before its fault: then the trial is set up again. */
+/** A busy machine may hold or stop an arm before its fault; then the trial starts again. */
 async function startTrial(fault: Fault, priority: number): Promise<TrialRig> {
   for (let left = TRIES; ; left--) {
     try {

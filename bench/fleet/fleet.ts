@@ -18,10 +18,10 @@ import { type Load, type OperatorsDone, PRESENCE_HZ, type RobotsDone, TELEMETRY_
 
 const SIZES = [10, 100, 1000];
 const MOST_LEASES = 50;
-/** Threads that the robots are on. */
+/** Threads that run the robots. */
 const SHARES = 4;
 const LEAST_PRESENCE = 0.95;
-/** Connecting a thousand robots, with their keys, on a busy machine. */
+/** Time to connect a thousand robots, with their keys, on a busy machine. */
 const CONNECT_S = 12;
 const TICKS_PER_S = 100;
 
@@ -47,10 +47,10 @@ export const fleetBench: Verb = {
   usage: '[--seconds S]',
   about: 'Simulated robots and operators on one NATS server: 10, 100 and 1,000, with 50 leases.',
   details: `Every robot has its own connection: presence at ${PRESENCE_HZ} Hz, telemetry at ${TELEMETRY_HZ} Hz. Every lease is renewed twice a second
-and asked for by its robot; its operator signals the robot once a second. Needs nats-server.
-Requirements: no lease lost, ${100 * LEAST_PRESENCE} % of presence seen. docs/scale.md`,
+and checked by its robot; its operator signals the robot once a second. Needs nats-server.
+Requirements: no lease lost, ${100 * LEAST_PRESENCE} % of presence seen. See docs/scale.md.`,
   options: {
-    seconds: { type: 'string', value: 'S', about: 'measured seconds per size (default: 8)' },
+    seconds: { type: 'string', value: 'S', about: 'seconds to measure per size (default: 8)' },
     json: JSON_OPTION,
   },
   async run(given: Given) {
@@ -196,6 +196,6 @@ function text(sizes: readonly Sized[], passed: boolean): string {
         `telemetry ${(100 * s.telemetryShare).toFixed(1)} %; ${s.leasesLost} leases and ${s.signalsLost} requests lost; ${loadText(s.load)}`,
     ),
     'Times in milliseconds. Robots and operators share this machine with the server.',
-    passed ? 'requirements kept' : 'REQUIREMENT BROKEN',
+    passed ? 'requirements met' : 'REQUIREMENT NOT MET',
   ].join('\n');
 }

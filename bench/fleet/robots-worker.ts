@@ -13,7 +13,7 @@ import {
   TELEMETRY_HZ,
 } from './shared.ts';
 
-/** A share of the robots. Every one has a connection of its own, tells its presence and telemetry, answers requests; leased ones ask for the lease. */
+/** A share of the robots. Each has its own connection, sends presence and telemetry, answers requests, and checks its lease if it has one. */
 const load = workerData as Load;
 const nameOf = (n: number): string => robotName(load.first + n);
 const connections = await connectMany(load.url, load.robotCreds, load.robots);
@@ -62,7 +62,7 @@ for (let turn = 0; turn < turns; turn++) {
   }
 }
 await Promise.all(polls);
-// Those who listen count until now.
+// Receivers count until now.
 await sleep(300);
 parentPort!.postMessage(done);
 await new Promise((resolve) => parentPort!.once('message', resolve));

@@ -1,11 +1,11 @@
 import { connectFleet, type FleetConnection } from '../../src/fleet/connection.ts';
 
-/** What both sides of a run are told. */
+/** Settings of both sides of a run. */
 export interface Load {
   url: string;
   robotCreds: string;
   operatorCreds: string;
-  /** Number of the first one of a share. */
+  /** Number of the first robot of a share. */
   first: number;
   robots: number;
   leases: number;
@@ -18,7 +18,7 @@ export const RENEW_MS = 500;
 export const POLL_MS = 400;
 export const SIGNAL_MS = 1000;
 export const TELEMETRY_BYTES = 200;
-/** Of an offer or answer of WebRTC. */
+/** Size of a WebRTC offer or answer. */
 export const SIGNAL_BYTES = 2000;
 
 export const robotName = (n: number): string => `sim-${n}`;
@@ -26,7 +26,7 @@ export const robotName = (n: number): string => `sim-${n}`;
 const AT_ONCE = 8;
 const TRIES = 4;
 
-/** A server gives two seconds to prove a key; on a busy machine that may be too short for so many. */
+/** A server allows two seconds to prove a key, which may be too short for so many on a busy machine. */
 async function connectOne(url: string, creds: string): Promise<FleetConnection> {
   for (let n = 1; ; n++) {
     try {

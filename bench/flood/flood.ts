@@ -21,12 +21,12 @@ const PER_SECOND = 50_000;
 export const floodBench: Verb = {
   name: 'flood',
   usage: '[--seconds S] [--rate N] [--json] [key=value …]',
-  about: 'One-way latency without and with garbage on every UDP port. Exits 1 when the garbage is felt.',
-  details: `Runs the two-process demo on free loopback ports with robot.playout=none, first in peace, then under random,
-truncated, oversized, malformed, misdirected and replayed datagrams from strangers. Needs Linux (/proc) and koffi.`,
+  about: 'One-way latency with and without garbage on every UDP port. Exits 1 if the garbage adds latency.',
+  details: `Runs the two-process demo on free loopback ports with robot.playout=none, first undisturbed, then under random,
+truncated, oversized, malformed, misdirected and replayed datagrams from other addresses. Needs Linux (/proc) and koffi.`,
   options: {
-    seconds: { ...SECONDS_OPTION, about: 'length of either window (default 10)' },
-    rate: { type: 'string', value: 'N', about: `datagrams per second (default ${PER_SECOND})` },
+    seconds: { ...SECONDS_OPTION, about: 'length of each half (default: 10)' },
+    rate: { type: 'string', value: 'N', about: `datagrams per second (default: ${PER_SECOND})` },
     json: JSON_OPTION,
   },
   async run(given: Given) {
@@ -92,7 +92,7 @@ async function choosePorts(): Promise<Ports> {
   return Object.fromEntries(KEYS.map((key, i) => [key, free[i]!]));
 }
 
-/** The ports we chose, and the operator's own sockets as the system shows them. */
+/** The ports we chose, and the operator's sockets as the system lists them. */
 function findTargets(ports: Ports): Target[] {
   const named: Target[] = [
     { name: 'robot command', port: ports['link.commandPort']!, accepts: 'command' },

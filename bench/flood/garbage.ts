@@ -15,14 +15,14 @@ export type GarbageKind = (typeof GARBAGE_KINDS)[number];
 /** Sealed datagrams: "FH2x", index u32, counter u64 little-endian; this byte counts in 2³². */
 const SEAL_COUNTER_HIGH_BYTE = 12;
 
-/** A port under attack and the message it takes, so that garbage gets past the cheapest test. */
+/** A port under attack and the message it accepts, so that garbage passes the cheapest test. */
 export interface Target {
   name: string;
   port: number;
   accepts: MessageType;
 }
 
-/** Repeatable: the same seed makes the same flood. */
+/** Repeatable: the same seed gives the same flood. */
 export function xorshift(seed: number): () => number {
   let x = seed | 0 || 1;
   return () => {
@@ -33,7 +33,7 @@ export function xorshift(seed: number): () => number {
   };
 }
 
-/** One datagram of a kind, as a stranger would send it to this port. */
+/** One datagram of a kind, as an attacker would send it to this port. */
 export function garbage(kind: GarbageKind, target: Target, random: () => number): Uint8Array {
   const between = (min: number, max: number) => min + Math.floor(random() * (max - min + 1));
   const noise = (length: number) => Uint8Array.from({ length }, () => between(0, 255));
@@ -63,14 +63,14 @@ export function garbage(kind: GarbageKind, target: Target, random: () => number)
     case 'forged': {
       const bytes = noise(between(64, 400));
       bytes.set([0x46, 0x48, 0x31, 0x78]);
-      // A counter far ahead is fresh to the replay window, so that the receiver must try its keys.
+      // A counter far ahead passes the replay window, so the receiver must try its keys.
       bytes.set([between(1, 255), 0, 0, 0], SEAL_COUNTER_HIGH_BYTE);
       return bytes;
     }
   }
 }
 
-/** Well formed in every field: only its sender is wrong. */
+/** Well-formed in every field; only its sender is wrong. */
 function command(between: (min: number, max: number) => number): Uint8Array {
   const body = {
     session: between(1, 2 ** 31 - 1),

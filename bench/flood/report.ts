@@ -30,7 +30,7 @@ export interface FloodReport {
   peace: Window;
   flood: Window;
   attack: Attack;
-  /** Garbage the roles counted, by reason; datagrams the kernel dropped before they could. */
+  /** Garbage the roles counted, by reason; datagrams the kernel dropped before them. */
   counted: Record<string, number>;
   kernelDrops: number;
   accountedRatio: number;
@@ -38,7 +38,7 @@ export interface FloodReport {
   roles: RoleReport[];
 }
 
-/** What the operator's own commands can be counted as; every other reason is a stranger's datagram. */
+/** Reasons under which the operator's own commands may be counted; every other reason is garbage. */
 const OUR_OWN = new Set<string>([
   'clamped-range',
   'clamped-velocity',
@@ -96,7 +96,7 @@ export function floodReport(
   };
 }
 
-/** Commands whose tick fell into the window; operator, robot and sender read the same clock. */
+/** Commands whose tick is within the window; operator, robot and sender use the same clock. */
 function windowOf(records: readonly TraceRecord[], fromNs: number, untilNs: number): Window {
   const inside = records.filter(({ sampledNs }) => sampledNs >= fromNs && sampledNs < untilNs);
   const count = (outcome: (typeof OUTCOMES)[number]) =>

@@ -12,9 +12,9 @@ export interface FloodDone {
   startNs: number;
   endNs: number;
   sent: number;
-  /** Refused by the kernel. */
+  /** Rejected by the kernel. */
   failed: number;
-  /** Not tried, because this process came too late to its bursts. */
+  /** Not sent, because this process was too late for its bursts. */
   skipped: number;
   sentByKind: Record<string, number>;
   sentByTarget: Record<string, number>;
@@ -24,7 +24,7 @@ const AF_INET = 2;
 const SOCK_DGRAM_NONBLOCK_CLOEXEC = 2 | 0x800 | 0x80000;
 const PR_SET_TIMERSLACK = 29;
 const BURST_NS = 1e6;
-/** A late wake-up is made up for by this many bursts at most. */
+/** After a late wake-up, at most this many bursts are made up for. */
 const MAX_BURSTS = 5;
 const STRANGERS = 4;
 const VARIANTS = 64;
@@ -37,7 +37,7 @@ interface Shot {
   target: string;
 }
 
-/** Every kind for every target, in turns, built before the clock starts. */
+/** Every kind for every target, alternating, built before the clock starts. */
 function magazine(targets: readonly Target[]): Shot[] {
   const random = xorshift(20260101);
   const shots: Shot[] = [];
@@ -45,7 +45,7 @@ function magazine(targets: readonly Target[]): Shot[] {
     for (const kind of GARBAGE_KINDS)
       for (const target of targets) {
         const made = garbage(kind, target, random);
-        // Memory of its own, at least a byte: FFI takes the address.
+        // Its own memory, at least one byte: FFI takes the address.
         const bytes = new Uint8Array(Math.max(1, made.length));
         bytes.set(made);
         shots.push({ bytes, length: made.length, to: loopback(target.port), kind, target: target.name });

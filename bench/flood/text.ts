@@ -17,12 +17,12 @@ export function floodText(report: FloodReport, checks: readonly Check[]): string
   return `${environmentText(report.environment)}
 
 ${percentileTable('One-way, ms', [
-  { label: 'in peace', percentiles: peace.oneWayMs, count: peace.commands },
+  { label: 'undisturbed', percentiles: peace.oneWayMs, count: peace.commands },
   { label: 'under flood', percentiles: flood.oneWayMs, count: flood.commands },
 ])}
 Lost ${peace.lost} and ${flood.lost}, rejected ${peace.rejected} and ${flood.rejected}; ${loadText(report.load)}
 
-Sent ${attack.sent} datagrams; ${attack.failed} refused by the kernel, ${attack.skipped} skipped by a late sender
+Sent ${attack.sent} datagrams; ${attack.failed} rejected by the kernel, ${attack.skipped} skipped by a late sender
   by kind   ${pairs(attack.sentByKind)}
   by port   ${pairs(attack.sentByTarget)}
 Counted

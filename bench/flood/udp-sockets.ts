@@ -2,7 +2,7 @@ import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 
 export interface UdpSocket {
   port: number;
-  /** Datagrams the kernel threw away because the receive buffer was full. */
+  /** Datagrams the kernel dropped because the receive buffer was full. */
   drops: number;
 }
 
@@ -16,7 +16,7 @@ export function udpSocketsOf(pid: number): UdpSocket[] {
   return inodes.flatMap((inode) => known.get(inode ?? '') ?? []);
 }
 
-/** Processes whose command line holds all of these words. */
+/** Processes whose command line contains all of these words. */
 export function processesWith(...words: string[]): number[] {
   const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name));
   return pids.map(Number).filter((pid) => {

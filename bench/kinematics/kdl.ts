@@ -8,7 +8,7 @@ import { createChain, TRANSFORM_SIZE } from '../../src/geometry/chain.ts';
 import { interruption } from '../interrupt.ts';
 import type { Targets } from './targets.ts';
 
-/** What the peer did on the same targets from the same seeds. */
+/** Results of the peer on the same targets from the same seeds. */
 export interface KdlTiming {
   name: string;
   perS: number;
@@ -23,7 +23,7 @@ export type KdlResult = { ok: true; version: string; timings: KdlTiming[] } | { 
 const run = promisify(execFile);
 const COMPILER = process.env['CXX'] ?? 'g++';
 
-/** Orocos KDL, built from kdl.cpp beside this file where compiler and library are installed. */
+/** Orocos KDL, built from kdl.cpp beside this file if compiler and library are installed. */
 export async function runKdl(arms: readonly { label: string; targets: Targets }[]): Promise<KdlResult> {
   const artifacts = path.join(packageRoot, 'artifacts');
   mkdirSync(artifacts, { recursive: true });

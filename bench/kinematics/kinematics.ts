@@ -11,17 +11,17 @@ export const kinematicsBench: Verb = {
   name: 'kinematics',
   usage: '[--json]',
   about:
-    'Rates of solvers, forward kinematics and collision check on one thread, beside Orocos KDL; one control cycle.',
-  details: `Targets are poses of random joints within the limits; seeds lie within 0.3 rad of them. KDL gets the same ones
-where g++ and liborocos-kdl-dev are installed. Requirements and ratios are by processor time, which other load does
-not take away; on a quiet machine it is the wall clock's. A cycle with a command maps the hand, submits the command and
-ticks, by the wall clock: where others are at work, its quietest turn counts.`,
+    'Solvers, forward kinematics and collision check on one thread, compared with Orocos KDL; one control cycle.',
+  details: `Targets are poses of random joints within the limits; seeds are within 0.3 rad of them. KDL gets the same ones
+if g++ and liborocos-kdl-dev are installed. Requirements and ratios use processor time, which does not depend on other
+load; on a quiet machine it equals wall time. A cycle with a command maps the hand, submits the command and ticks; it is
+measured in wall time, and on a busy machine its quietest turn counts.`,
   options: { json: JSON_OPTION },
   async run(given: Given) {
     expectWords(kinematicsBench, given, 0, 0);
     const env = environment();
     const load = meterLoad();
-    // First: a robot's process has one arm, and its code is not compiled for three.
+    // First: a robot process has one arm, so its code must not yet be compiled for three.
     const model = loadModel('ur3');
     const cycles = [await measureCycles(model, 'free'), await measureCycles(model, 'near')];
     const { timed, ur3, openarm } = everythingTimed();
@@ -57,9 +57,9 @@ function text(
   const width = Math.max(...all.map(({ name }) => name.length)) + 2;
   const line = ({ name, perS, perCpuS, rightPercent }: Row) =>
     `${name.padEnd(width)}${rateText(perS).padStart(13)}${rateText(perCpuS).padStart(15)}${
-      rightPercent === null ? '' : `   ${rightPercent.toFixed(2)} % right`
+      rightPercent === null ? '' : `   ${rightPercent.toFixed(2)} % correct`
     }`;
-  const reported = kdl.ok ? `Orocos KDL ${kdl.version}` : `Orocos KDL left out: ${kdl.why}`;
+  const reported = kdl.ok ? `Orocos KDL ${kdl.version}` : `Orocos KDL skipped: ${kdl.why}`;
   return [
     environmentText(env),
     `Peer      ${reported}`,

@@ -2,13 +2,13 @@ import { createChain } from '../../src/geometry/chain.ts';
 import type { RobotModel } from '../../src/geometry/robot-model.ts';
 import { loadModel } from '../../src/rig/robot-models.ts';
 
-/** Poses an arm can reach, each with a seed near by; the same in every run. */
+/** Poses an arm can reach, each with a nearby seed; the same in every run. */
 export interface Targets {
   model: RobotModel;
   count: number;
   qRad: Float64Array[];
   positionM: Float64Array[];
-  /** Where link 3 is, which is what `decoupled` places. */
+  /** Position of link 3, which `decoupled` controls. */
   elbowM: Float64Array[];
   quatXyzw: Float64Array[];
   seedRad: Float64Array[];
@@ -48,7 +48,7 @@ export function createTargets(name: string, count: number): Targets {
   return targets;
 }
 
-/** A linear congruence: the peer gets the same numbers, and so does every run. */
+/** A linear congruential generator: the same numbers for the peer and for every run. */
 function randoms(seed: number): () => number {
   let state = seed;
   return () => {

@@ -10,20 +10,20 @@ import { createTargets, type Targets } from './targets.ts';
 export interface Timing {
   name: string;
   leastPerS: number | null;
-  /** Median of the turns by the clock on the wall. */
+  /** Median of the turns, in wall time. */
   perS: number;
-  /** The same by processor time of the whole process: what other load takes away is not ours to explain. */
+  /** The same in processor time of the whole process, independent of other load. */
   perCpuS: number;
-  /** One call each, with the cost of reading the clock. */
+  /** One call each, including the cost of reading the clock. */
   callUs: Percentiles;
   rightPercent: number | null;
 }
 
 const TARGETS = 10_000;
 const TURNS = 9;
-/** Shorter turns would be a lottery where the machine is shared. */
+/** Shorter turns give random results on a shared machine. */
 const TURN_MS = 60;
-/** Right within this, in metres and radians. */
+/** Correct within this, in metres and radians. */
 const RIGHT = 1e-4;
 
 /** Everything the bench times. Add to this list. */
@@ -101,7 +101,7 @@ function forward(name: string, { model, count, qRad }: Targets): Timed {
   };
 }
 
-/** They take turns, so that a drift of the machine meets them all; the first turn warms up. */
+/** They take turns, so that drift of the machine affects all; the first turn warms up. */
 export function timeAll(timed: readonly Timed[]): Timing[] {
   const turns = timed.map((): Rate[] => []);
   for (let turn = 0; turn <= TURNS; turn++)
@@ -152,9 +152,9 @@ function callsOf({ count, run }: Timed): Percentiles {
 
 export const rateText = (perS: number): string => `${Math.round(perS).toLocaleString('en')}/s`;
 
-/** By processor time; nothing where nothing is asked for. */
+/** By processor time; none without a requirement. */
 export function rateChecks({ name, leastPerS, perCpuS }: Timing): Check[] {
   if (leastPerS === null) return [];
-  const found = `${rateText(perCpuS)} of processor time, ${(perCpuS / leastPerS).toFixed(2)} × the ${rateText(leastPerS)} asked for`;
+  const found = `${rateText(perCpuS)} of processor time, ${(perCpuS / leastPerS).toFixed(2)} × the required ${rateText(leastPerS)}`;
   return [{ what: name, ok: perCpuS >= leastPerS, found }];
 }

@@ -24,7 +24,7 @@ const state: JointState = {
 const out = new CdrWriter(new Uint8Array(1024));
 const memory = new ArrayBuffer(1024);
 
-/** A target as a driver writes it, into memory that is used again. */
+/** A target as a driver writes it, into reused memory. */
 function ourCommand(): Uint8Array {
   out.begin(ENCAPSULATION.cdrLe);
   float64MultiArray.write(out, { data: values });
@@ -66,7 +66,7 @@ function readTheirWay(payload: Uint8Array): JointState {
   };
 }
 
-/** `@foxglove/cdr` beside `src/core/cdr.ts`. */
+/** `@foxglove/cdr` compared with `src/core/cdr.ts`. */
 export async function compareCdr(): Promise<Comparison[]> {
   const payload = ourState('base');
   return [
@@ -83,7 +83,7 @@ export async function compareCdr(): Promise<Comparison[]> {
 const same = (a: Uint8Array, b: Uint8Array): boolean => Buffer.compare(a, b) === 0;
 const check = (what: string, ok: boolean): Check => ({ what, ok, found: ok ? 'yes' : 'no' });
 
-/** What the library does with input on which the wire format or a process depends. Ours does all of it (its tests). */
+/** How the library handles critical input. Ours passes all of these (see its tests). */
 export function checkCdr(): Check[] {
   const accented = ourState('é');
   // A sequence that claims 2²⁴ numbers and has none.
@@ -107,7 +107,7 @@ export function checkCdr(): Check[] {
       'CDR library: rejects text without its closing zero',
       new TheirReader(unterminated).string() !== 'ab',
     ),
-    check('CDR library: returns on a cut-off message', !threw),
+    check('CDR library: returns on a truncated message', !threw),
     {
       what: 'CDR library: 20 hostile bytes allocate less than 1 MB',
       ok: claimed < 1e6,

@@ -9,7 +9,7 @@ import { type Comparison, compare, median } from './compare.ts';
 
 type Key = webcrypto.CryptoKey;
 
-/** What is used of `@peculiar/x509`, which is not among our dependencies. */
+/** The part of `@peculiar/x509` used here; it is not a dependency. */
 type Make = new (...parts: unknown[]) => object;
 interface X509Library {
   X509CertificateGenerator: { create(what: object): Promise<{ toString(format: 'pem'): string }> };
@@ -78,7 +78,7 @@ async function hostExtensions(x509: X509Library, key: Key, authorityKey: Key): P
   ];
 }
 
-/** The same two certificates by the library, with the serial numbers of ours, so that the bytes can be compared. */
+/** The same two certificates made by the library, with our serial numbers, so that the bytes can be compared. */
 async function libraryMaker(x509: X509Library, asn1: Asn1Library) {
   const secret = authority.keys.privateKey.export({ type: 'pkcs8', format: 'der' });
   const signingKey = await crypto.subtle.importKey('pkcs8', secret, ALGORITHM, true, ['sign']);
@@ -105,14 +105,14 @@ async function libraryMaker(x509: X509Library, asn1: Asn1Library) {
   ];
 }
 
-/** Milliseconds that a fresh process needs to load a module, and the heap it then has. */
+/** Milliseconds that a fresh process takes to load a module, and its heap afterwards. */
 function load(statement: string): { ms: number; heapMb: number } {
   const script = `const from = performance.now(); ${statement}; console.log(JSON.stringify({ ms: performance.now() - from, heapMb: process.memoryUsage().heapUsed / 1e6 }))`;
   const { stdout } = spawnSync(process.execPath, ['--input-type=module', '-e', script], { encoding: 'utf8' });
   return JSON.parse(stdout) as { ms: number; heapMb: number };
 }
 
-/** What the signature covers: all but the signature itself. */
+/** The signed part of a certificate. */
 function signedPart(pem: string): Buffer {
   const { raw } = new X509Certificate(pem);
   return raw.subarray(4, 8 + raw.readUInt16BE(6));

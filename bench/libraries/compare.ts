@@ -19,7 +19,7 @@ const WARM_UP_MS = 300;
 setFlagsFromString('--expose-gc');
 const collectGarbage = runInNewContext('gc') as () => void;
 
-/** Time per call in the quietest turn, and median allocation per call. The two take turns, so that both see the same machine. */
+/** Time per call in the quietest turn, and median allocation per call. The two take turns, under the same conditions. */
 export async function compare(what: string, calls: number, ours: Work, library: Work): Promise<Comparison> {
   const took: [number[], number[]] = [[], []];
   const grew: [number[], number[]] = [[], []];

@@ -7,18 +7,18 @@ import { checkCdr, compareCdr } from './cdr.ts';
 import { compareCertificates } from './certificates.ts';
 import { comparisonText } from './compare.ts';
 
-/** A check that fails is a finding about the library; the exit code is 0. */
+/** A failed check is a finding about the library; the exit code is 0. */
 export const librariesBench: Verb = {
   name: 'libraries',
   usage: '[--x509 FOLDER]',
   about:
-    'Our own code beside the library that could replace it: time and memory per call, and the same results.',
+    'Our code compared with the library that could replace it: time and memory per call, and equal results.',
   options: {
     x509: {
       type: 'string',
       value: 'FOLDER',
       about:
-        'where `npm install --prefix FOLDER @peculiar/x509 reflect-metadata` was run; certificates are compared, too',
+        'folder of `npm install --prefix FOLDER @peculiar/x509 reflect-metadata`, to compare certificates too',
     },
     json: JSON_OPTION,
   },

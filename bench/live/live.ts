@@ -12,13 +12,13 @@ const MOST_LINK_ERROR_MS = 0.3;
 export const liveBench: Verb = {
   name: 'live',
   usage: '[--seconds S] [--trace NAME] [--json]',
-  about: 'Playout live: operator and robot as two processes over a recorded Wi-Fi link.',
-  details: `The link emulator gives every datagram the delay of the trace at that instant. Commands are counted as in
-\`farhand playout\`: bad windows are seconds that would be felt to stutter. Tracking is the same seen at the flange:
-seconds in which the 95th percentile of its distance from the commanded path, a steady delay ago, exceeds 5 mm.`,
+  about: 'Live playout: operator and robot as two processes over a recorded Wi-Fi link.',
+  details: `The link emulator gives every datagram the delay of the trace at that time. Commands are scored as in
+\`farhand playout\`: bad windows are seconds with noticeable stutter. Tracking is the same at the flange: seconds in
+which the 95th percentile of its distance from the commanded path, shifted by a fixed delay, exceeds 5 mm.`,
   options: {
-    seconds: { type: 'string', value: 'S', about: 'length of each run (default 120)' },
-    trace: { type: 'string', value: 'NAME', about: `a public trace (default ${TRACE})` },
+    seconds: { type: 'string', value: 'S', about: 'length of each run (default: 120)' },
+    trace: { type: 'string', value: 'NAME', about: `a public trace (default: ${TRACE})` },
     json: JSON_OPTION,
   },
   async run(given: Given) {

@@ -16,10 +16,10 @@ import type { DelayTrace } from '../../src/robot/playout/replay/trace.ts';
 import { demoRun } from '../demo-run.ts';
 import { badTracking, TrackingTap } from './tracking.ts';
 
-/** As the score: the first ten seconds do not count. */
+/** Like in the score, the first ten seconds do not count. */
 const WARM_NS = 10e9;
 const MOST_MM = 5;
-/** To and fro at up to 0.38 m/s: 5 mm are 13 ms. The elbow comes near the base, which is not what is looked at here. */
+/** Back and forth at up to 0.38 m/s: 5 mm are 13 ms. The elbow comes near the base, which does not matter here. */
 const FAST_HAND = [
   ...['periodS=3', 'widthM=0.18', 'heightM=0.02'].map((text) => `operator.inputs.scripted.${text}`),
   'robot.slowdownM=0.006',
@@ -35,14 +35,14 @@ export interface LiveRun {
   replayed: Score;
   replayedNone: Score;
   tracking: { windows: number; bad: number; worstMm: number };
-  /** How far deliveries of the emulator were off the asked time. */
+  /** Timing error of the emulator's deliveries. */
   linkErrorP99Ms: number;
 }
 
 export const traceFile = (name: string): string =>
   path.join(packageRoot, 'test', 'data', 'delay-traces', `${name}.csv.gz`);
 
-/** Operator and robot as two processes, a recorded link between them, everything measured from outside. */
+/** Operator and robot as two processes with a recorded link between them, measured from outside. */
 export async function liveRun(
   trace: string,
   policy: string,
@@ -84,8 +84,8 @@ export async function liveRun(
 }
 
 /**
- * What a trace file tells, in the scorer's terms. Both processes share this machine's clock: what the robot took for their
- * offset is the error of its stamps, and the replay is to see the same.
+ * A trace file in the scorer's terms. Both processes share this machine's clock, so the offset that the robot estimated
+ * is the error of its stamps, and the replay must see the same.
  */
 function arrivalsOf(records: readonly TraceRecord[]): {
   arrivals: DelayTrace;

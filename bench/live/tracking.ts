@@ -19,7 +19,7 @@ class Path {
     this.pointsM.push(pointM[0]!, pointM[1]!, pointM[2]!);
   }
 
-  /** Straight between samples; null outside of them and across gaps. */
+  /** Linear between samples; null outside of them and across gaps. */
   at(ns: number, out: Float64Array): boolean {
     let low = 0;
     let high = this.atNs.length - 1;
@@ -44,8 +44,8 @@ interface Commanded {
 }
 
 /**
- * Listens to an unsealed link: what the operator commanded, and where the robot told its driver to put the flange.
- * Both roles run on this machine, so their stamps are of one clock.
+ * Reads an unencrypted link: the operator's commands, and the flange targets that the robot sent its driver.
+ * Both roles run on this machine, so their stamps share one clock.
  */
 export class TrackingTap {
   readonly #commanded: Commanded[] = [];
@@ -83,8 +83,8 @@ export class TrackingTap {
   }
 
   /**
-   * Distance of each state the robot told from where the same limits would have led it on a link of the steady delay
-   * alone; NaN where one is missing.
+   * Distance of each reported state from where the same limits would have moved the robot over a link with only the
+   * fixed delay; NaN if either is missing.
    */
   errorsMm(
     delayMs: (operatorNs: number) => number,
@@ -112,7 +112,7 @@ function flangeOf(model: RobotModel): (rad: Float64Array) => Float64Array {
 
 const TICK_NS = 1e6;
 
-/** What the supervisor's limits make of the commands when each is applied a steady delay after its stamp. */
+/** The commands after the supervisor's limits, each applied a fixed delay after its stamp. */
 function steadyPath(
   model: RobotModel,
   config: SupervisorConfig,
@@ -140,7 +140,7 @@ function steadyPath(
   return path;
 }
 
-/** One-second windows whose 95th percentile lies above `mostMm`, and how many there were. */
+/** One-second windows whose 95th percentile exceeds `mostMm`, and the number of windows. */
 export function badTracking(errors: { atNs: number; mm: number }[], fromNs: number, mostMm: number) {
   const windows = new Map<number, number[]>();
   for (const { atNs, mm } of errors) {

@@ -9,7 +9,7 @@ import type { InProcessDone, InProcessStart } from './in-process.ts';
 const { rig, model, seconds } = workerData as InProcessStart;
 const PR_SET_TIMERSLACK = 29;
 
-/** Room for every command of the run, so that the loop allocates nothing for its trace. */
+/** Preallocated for every command of the run, so that the loop allocates nothing for its trace. */
 const packed = new Float64Array(TRACE_FIELDS.length * Math.ceil(rig.operator.hz * (seconds + 1)));
 let closed = 0;
 

@@ -19,7 +19,7 @@ export interface InProcessStart {
 export interface InProcessDone {
   /** Packed trace records, one after another. */
   packed: Float64Array;
-  /** How the thread slept: natively, or by `Atomics.wait` where there is no FFI. */
+  /** How the thread slept: natively, or with `Atomics.wait` if there is no FFI. */
   wait: 'ppoll' | 'atomics';
 }
 

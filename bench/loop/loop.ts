@@ -8,7 +8,7 @@ import { PathSamples, WARM_UP_S } from './path.ts';
 import { checkPair, type PairCheck, type PairKind, PairSamples, pairRun } from './python.ts';
 import { type LoopReport, loopText, verdicts } from './report.ts';
 
-/** The paths compared with each other take turns, so that a drift of the machine meets them all. */
+/** The compared paths take turns, so that drift of the machine affects all. */
 const SLICES = 3;
 const START_S = 2;
 /** Until the first command of a demo: handshake, first state, arming. */
@@ -22,10 +22,11 @@ const PAIRS: Record<PairKind, string> = {
 export const loopBench: Verb = {
   name: 'loop',
   usage: '[--seconds S] [--json]',
-  about: 'One-way latency per segment, in one process and over loopback UDP, beside a Python ZeroMQ pair.',
+  about:
+    'One-way latency per segment, in one process and over loopback UDP, compared with a Python ZeroMQ pair.',
   details: `Runs operator and robot in one thread and as two processes, at 100 and 500 Hz, and the same 100 Hz message
-through two Python processes. The 100 Hz paths that are compared take turns in ${SLICES} slices. Always exits 0 when
-it has measured: the aims are printed as met or missed. PYTHON=… names another interpreter.`,
+through two Python processes. The compared 100 Hz paths take turns in ${SLICES} slices. Exits 0 after every complete
+measurement: the aims are printed as met or missed. PYTHON=… selects another interpreter.`,
   options: {
     seconds: { ...SECONDS_OPTION, about: `${SECONDS_OPTION.about} (default 30)` },
     json: JSON_OPTION,

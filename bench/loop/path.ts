@@ -5,10 +5,10 @@ import { percentilesMs } from '../../src/trace/milliseconds.ts';
 import { createReport, summaryOf } from '../../src/trace/report.ts';
 import type { LoadSeen } from '../environment.ts';
 
-/** Of each run, on every path: code is compiled and clocks are synchronized in this time. */
+/** Skipped at the start of each run: code is compiled and clocks are synchronized in this time. */
 export const WARM_UP_S = 2;
 
-/** What one path through the system measured. Milliseconds. */
+/** Figures of one path through the system, in milliseconds. */
 export interface PathResult {
   name: string;
   hz: number;
@@ -19,16 +19,16 @@ export interface PathResult {
   dropped: number;
   oneWayMs: Percentiles | null;
   segmentsMs: Partial<Record<Segment | 'parse', Percentiles | null>>;
-  /** The part a bare message pair has as well: command ready → message decoded at the receiver. */
+  /** The part that a bare message pair also has: command ready → message decoded at the receiver. */
   messageMs: Percentiles | null;
-  /** How far the estimated clock offset was from the truth, which is 0 on one machine; null where there is none. */
+  /** Error of the estimated clock offset, whose true value is 0 on one machine; null if there is none. */
   clockErrorMs: Percentiles | null;
   load: LoadSeen[];
 }
 
 const REACHED_DRIVER = [OUTCOMES.indexOf('applied'), OUTCOMES.indexOf('late')];
 
-/** Gathers one path from one or several runs; the first seconds of each are left out. */
+/** Collects one path from one or several runs, without the first seconds of each. */
 export class PathSamples {
   readonly load: LoadSeen[] = [];
   readonly #report = createReport();

@@ -10,7 +10,7 @@ import { type PathResult, WARM_UP_S } from './path.ts';
 
 export type PairKind = 'zmq' | 'udp';
 
-/** Versions where the pair can run, otherwise why not and what to do. */
+/** Versions if the pair can run, otherwise the reason and the remedy. */
 export type PairCheck = { ok: true; versions: string } | { ok: false; why: string; remedy: string };
 
 const SCRIPT = path.join(packageRoot, 'bench', 'peers', 'pair.py');
@@ -27,14 +27,14 @@ export function checkPair(kind: PairKind): Promise<PairCheck> {
         const remedy = `${PYTHON} -m pip install pyzmq (or python3 -m venv /tmp/bench-venv && /tmp/bench-venv/bin/pip install pyzmq, then PYTHON=/tmp/bench-venv/bin/python3)`;
         resolve({ ok: false, why: `${PYTHON} has no pyzmq`, remedy });
       } else {
-        const remedy = 'Install Python 3 and pyzmq, or name the interpreter: PYTHON=/path/to/python3';
+        const remedy = 'Install Python 3 and pyzmq, or select the interpreter: PYTHON=/path/to/python3';
         resolve({ ok: false, why: `${PYTHON} does not run`, remedy });
       }
     });
   });
 }
 
-/** Stamps of a pair's messages, published → sent → received → parsed, gathered over several runs. */
+/** Stamps of a pair's messages, published → sent → received → parsed, collected over several runs. */
 export class PairSamples {
   readonly load: LoadSeen[] = [];
   readonly #columns: Record<'oneWay' | 'serialise' | 'wire' | 'parse', number[]> = {

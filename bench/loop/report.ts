@@ -20,11 +20,11 @@ export interface Verdict {
   what: string;
   ratio: number;
   aim: string;
-  /** Null where it is told for comparison only. */
+  /** Null if it is for comparison only. */
   met: boolean | null;
 }
 
-/** The floor document 002 reached on its local path. */
+/** The minimum that document 002 reached on its local path. */
 const FLOOR_MS = { p50: 2, max: 5 };
 const BETTER = 4;
 
@@ -90,7 +90,7 @@ function notes({ checks, messageBytes, seconds, wait }: LoopReport): string {
   if (wait === 'atomics') lines.push('In one process: no FFI here, so the thread sleeps by Atomics.wait.');
   for (const { kind, ok, versions, why, remedy } of checks)
     lines.push(
-      ok ? `Python ${kind}: ${versions}` : `Python ${kind}: not measured, ${why}. To have it: ${remedy}`,
+      ok ? `Python ${kind}: ${versions}` : `Python ${kind}: not measured, ${why}. To measure it: ${remedy}`,
     );
   return lines.join('\n');
 }
@@ -107,7 +107,7 @@ function pathText(path: PathResult): string {
   return `${percentileTable(path.name, rows)}\n${lost}; ${loadsText(path.load)}`;
 }
 
-/** The least quiet run speaks for the path. */
+/** The load of the busiest run stands for the path. */
 function loadsText(loads: readonly LoadSeen[]): string {
   const worst = [...loads].sort((a, b) => (b.otherPercent ?? 0) - (a.otherPercent ?? 0))[0];
   if (worst === undefined) return 'load unknown';

@@ -9,7 +9,7 @@ import { ID } from '../../src/robot/drivers/piper/frames.ts';
 import { END, flagsOf, NUMBERS, ON_BUS, type PiperBenchData, STAMPS, stampsOf, TICK } from './shared.ts';
 
 // The arm and its adapter: feedback every millisecond, and a stamp for the last joint frame of each cycle. It waits in
-// poll, so that a stamp is of the arrival and not of its next look.
+// poll, so that a stamp is the time of arrival.
 const data = workerData as PiperBenchData;
 const flags = flagsOf(data);
 const stamps = stampsOf(data);

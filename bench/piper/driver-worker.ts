@@ -15,7 +15,7 @@ import {
   TICK,
 } from './shared.ts';
 
-/** ES2024, in V8 for long. */
+/** ES2024, long supported by V8. */
 type WaitAsync = (
   cells: Int32Array,
   index: number,
@@ -24,7 +24,7 @@ type WaitAsync = (
 ) => { async: false } | { async: true; value: Promise<string> };
 const { waitAsync } = Atomics as unknown as { waitAsync: WaitAsync };
 
-// As the app hosts a driver: bus and driver on this thread's event loop, calls when the control thread ticks.
+// Hosts a driver like the app: bus and driver on this thread's event loop, called when the control thread ticks.
 const data = workerData as PiperBenchData;
 const flags = flagsOf(data);
 const stamps = stampsOf(data);

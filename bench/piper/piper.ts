@@ -30,8 +30,8 @@ export const piperBench: Verb = {
   about: 'The Piper driver’s 200 Hz loop on the simulated arm: how late its frames are on the bus.',
   details: `Three threads: a control thread that ticks at 200 Hz, the driver's thread that it wakes, and the arm on a
 pseudo-terminal, which sends 3,040 feedback frames a second and stamps every command as it arrives.
-Asked for: 99 of 100 cycles on the bus within ${MOST_LATE_MS} ms of their instant. A cycle whose thread wakes so late that the
-next is due is overtaken by it and counts as late.`,
+Requirement: 99 of 100 cycles are on the bus within ${MOST_LATE_MS} ms of their due time. A cycle whose thread wakes so late
+that the next is due is overtaken by it and counts as late.`,
   options: { seconds: SECONDS_OPTION, json: JSON_OPTION },
   async run(given: Given) {
     expectWords(piperBench, given, 0, 0);

@@ -8,16 +8,15 @@ export interface PiperBenchData {
 }
 
 export const PERIOD_NS = 5e6;
-/** Of the flags. */
+/** Indices of the flags. */
 export const TICK = 0;
 export const END = 1;
 /**
- * Of a cycle's stamps: when it was due, when the ticker was awake, when the driver was called, when it had handed its
- * frames to the kernel, when they were on the bus.
+ * Indices of a cycle's stamps: due, ticker awake, driver called, frames passed to the kernel, frames on the bus.
  */
 export const STAMPS = 5;
 export const [DUE, AWAKE, CALLED, HANDED, ON_BUS] = [0, 1, 2, 3, 4] as const;
-/** A cycle's number travels in joint 6 as millidegrees. */
+/** A cycle's number is sent as millidegrees of joint 6. */
 export const NUMBERS = 1000;
 
 export const flagsOf = (data: PiperBenchData): Int32Array => new Int32Array(data.flags);

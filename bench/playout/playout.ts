@@ -30,14 +30,14 @@ const REDUNDANCY = 8;
 export const playoutBench: Verb = {
   name: 'playout',
   usage: '[--ablation | --held-out SEEDS] [--json]',
-  about: 'Speed of the playout policies; with --ablation what each part of adaptive is worth.',
-  details: `Speed is that of a replay of ten minutes of bad Wi-Fi, beside ${BASELINE} in the same run.
---ablation changes one part at a time on the public traces, --held-out N tries all policies on N seeds of every link
-of the emulator, which nothing was tuned on. Cells are mean latency in ms / bad windows of 590.
+  about: 'Speed of the playout policies; with --ablation, the effect of each part of adaptive.',
+  details: `Speed is measured on a replay of ten minutes of bad Wi-Fi, compared with ${BASELINE} in the same run.
+--ablation changes one part at a time on the public traces; --held-out N tests all policies on N seeds of every link
+of the emulator, which no policy was tuned on. Cells are mean latency in ms / bad windows of 590.
 On loss2 each packet repeats ${REDUNDANCY} commands.`,
   options: {
     ablation: { type: 'boolean', about: 'leave out or change one part of adaptive at a time' },
-    'held-out': { type: 'string', value: 'SEEDS', about: 'compare on links made by the emulator' },
+    'held-out': { type: 'string', value: 'SEEDS', about: 'compare on emulated links' },
     json: JSON_OPTION,
   },
   async run(given: Given) {
@@ -67,7 +67,7 @@ async function speed(given: Given): Promise<number> {
       found: `${adaptive.callUs.p99.toFixed(2)} µs (at most ${MOST_CALL_US})`,
     },
     {
-      what: 'adaptive, a packet as the live robot treats it, p99',
+      what: 'adaptive, a packet as on the live robot, p99',
       ok: adaptive.packetUs.p99 <= MOST_CALL_US,
       found: `${adaptive.packetUs.p99.toFixed(2)} µs (at most ${MOST_CALL_US})`,
     },

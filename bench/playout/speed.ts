@@ -11,11 +11,11 @@ export interface Speed {
   name: string;
   /** Policy, queue and bookkeeping, median of the turns. */
   replayPerS: number;
-  /** One call of `schedule` as the live robot makes it, with the cost of reading the clock. */
+  /** One call of `schedule` as on the live robot, including the cost of reading the clock. */
   callUs: Percentiles;
-  /** All that playout does for a packet on the live robot: schedule, take a place in the queue, release what is due. */
+  /** All playout work for a packet on the live robot: schedule, enqueue, release due commands. */
   packetUs: Percentiles;
-  /** Collections of garbage per million calls. */
+  /** Garbage collections per million calls. */
   collections: number;
 }
 
@@ -23,7 +23,7 @@ const TURNS = 7;
 const ROUNDS = 3;
 const JOINTS = 6;
 
-/** Policies take turns, so that a drift of the machine meets them all. */
+/** Policies take turns, so that drift of the machine affects all. */
 export async function measureSpeed(variants: readonly Variant[], trace: DelayTrace): Promise<Speed[]> {
   const rates = variants.map((): number[] => []);
   for (let turn = 0; turn <= TURNS; turn++)
@@ -66,7 +66,7 @@ async function measureCalls({ make }: Variant, trace: DelayTrace) {
     policy.schedule(sampledRobotNs, receivedNs);
     took[i] = (performance.now() - startNs) * 1000;
   }
-  // The observer is told between turns of the event loop.
+  // The observer is notified between turns of the event loop.
   await new Promise((resolve) => setImmediate(resolve));
   observer.disconnect();
   return { callUs: percentiles(took)!, collections: (collected * 1e6) / trace.count };

@@ -25,7 +25,7 @@ export function publicTrace(name: string): DelayTrace {
   return parseDelayTrace(text, name);
 }
 
-/** Ten minutes at 100 Hz over the link emulator: its own models, made without regard to the policy. */
+/** Ten minutes at 100 Hz over the link emulator, whose models do not depend on the policy. */
 export function emulatedTrace(profile: ProfileName, seed: number): DelayTrace {
   const settings = {
     label: profile,

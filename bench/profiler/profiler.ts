@@ -7,9 +7,9 @@ import { VerbProcess } from '../estop/verb-process.ts';
 export const profilerBench: Verb = {
   name: 'profiler',
   usage: '[--seconds S] [--json]',
-  about: 'One-way latency of the demo with and without the profiler beside it, in turn within one run.',
-  details: `The profiler process and a page that listens to it are stopped and continued every two seconds (off on on
-off), so that both halves see the same machine. Exits 1 when p99 with it is above 1.05 times p99 without, for certain.`,
+  about: 'One-way latency of the demo with and without the profiler, alternating within one run.',
+  details: `The profiler process and a page connected to it are stopped and continued every two seconds (off, on, on, off),
+so that both halves see the same conditions. Exits 1 if p99 with it is significantly above 1.05 times p99 without.`,
   options: { seconds: SECONDS_OPTION, json: JSON_OPTION },
   async run(given) {
     expectWords(profilerBench, given, 0, 0);

@@ -7,13 +7,13 @@ import { environment, environmentText, loadText, meterLoad } from '../environmen
 const AIM_PER_S = 5e6;
 const PACKETS = 1024;
 const ROUNDS_PER_READING = 100;
-/** Growth beyond this in a whole run is an allocation per packet and not the bench's own bookkeeping. */
+/** More growth than this over a run means an allocation per packet, not the bench's bookkeeping. */
 const HEAP_BYTES = 4 << 20;
 
 export const rctpBench: Verb = {
   name: 'rctp',
   usage: '[--seconds S]',
-  about: 'RCTP packets decoded per second, into one reused object, and what the heap grew meanwhile.',
+  about: 'RCTP packets decoded per second into one reused object, and the heap growth.',
   options: { seconds: SECONDS_OPTION, json: JSON_OPTION },
   async run(given: Given) {
     expectWords(rctpBench, given, 0, 0);
@@ -37,7 +37,7 @@ ${met ? 'met   ' : 'missed'}  at least ${AIM_PER_S / 1e6} million per second wit
   },
 };
 
-/** Different packets, some of them refused, as the branch predictor would meet them. */
+/** Different packets, some of them invalid, for a realistic load on the branch predictor. */
 function packetOf(i: number): Uint8Array {
   const bytes = new Uint8Array(RCTP_BYTES);
   const packet = { ...emptyRctp(), timestampS: i / 50, gripper: (i % 100) / 100, tracking: i % 50 !== 0 };

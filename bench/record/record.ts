@@ -19,7 +19,7 @@ const JOINTS = 6;
 const LEAST_TIMES_REALTIME = 20;
 const MOST_RECOVERY_S = 10;
 
-/** Two cameras at 30 Hz and rows at 100 Hz from memory, as fast as they can be written. */
+/** Two cameras at 30 Hz and rows at 100 Hz from memory, written as fast as possible. */
 function record(
   dir: string,
   seconds: number,
@@ -97,8 +97,8 @@ function timed(recover: () => RecoveredEpisode): { found: RecoveredEpisode; took
 export const recordBench: Verb = {
   name: 'record',
   usage: '[--seconds S] [--mb MB]',
-  about: 'Writes an episode with two cameras from memory, then recovers a large one that was cut off.',
-  details: `Requirements: at least ${LEAST_TIMES_REALTIME} times realtime; a truncated gigabyte recovered within ${MOST_RECOVERY_S} s.`,
+  about: 'Writes an episode with two cameras from memory, then recovers a large truncated one.',
+  details: `Requirements: at least ${LEAST_TIMES_REALTIME} times real time; a truncated gigabyte recovered within ${MOST_RECOVERY_S} s.`,
   options: {
     seconds: { type: 'string', value: 'S', about: 'length of the episode written (default: 60)' },
     mb: { type: 'string', value: 'MB', about: 'size of the file recovered (default: 1024)' },
@@ -129,11 +129,11 @@ export const recordBench: Verb = {
           ...{ copyS: copied.tookS, inPlaceS: finished.tookS, passed, environment: environment() },
         },
         `${seconds} s of 100 Hz rows with two cameras (${(written.bytes / 1e6).toFixed(0)} MB) in ${written.tookS.toFixed(2)} s: ` +
-          `${timesRealtime.toFixed(0)} times realtime, ${mbPerS.toFixed(0)} MB/s\n` +
+          `${timesRealtime.toFixed(0)} times real time, ${mbPerS.toFixed(0)} MB/s\n` +
           `  per row p50 ${p50.toFixed(3)} ms, p99 ${p99.toFixed(2)} ms, max ${max.toFixed(1)} ms\n` +
-          `${megabytes} MB cut off, ${rows} rows over ${durationS.toFixed(0)} s: finished in place in ${finished.tookS.toFixed(2)} s, ` +
+          `${megabytes} MB truncated, ${rows} rows over ${durationS.toFixed(0)} s: finished in place in ${finished.tookS.toFixed(2)} s, ` +
           `recovered to a copy in ${copied.tookS.toFixed(2)} s\n` +
-          (passed ? 'requirements kept' : 'REQUIREMENT BROKEN'),
+          (passed ? 'requirements met' : 'REQUIREMENT NOT MET'),
       );
       return passed ? 0 : 1;
     } finally {

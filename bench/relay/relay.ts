@@ -8,13 +8,13 @@ import { freeUdpPorts } from '../../src/wire/transports/free-ports.ts';
 import { print, SECONDS_OPTION, secondsOf } from '../bench.ts';
 import { environment, environmentText, loadText, meterLoad } from '../environment.ts';
 
-/** The wrist's x is the time it was sent, in seconds: seven digits, so that a microsecond is told. */
+/** The wrist's x is the time it was sent, in seconds, with seven digits to resolve a microsecond. */
 export const WRAP_S = 8;
 
 export const relayBench: Verb = {
   name: 'relay',
   usage: '[--seconds S]',
-  about: 'From ZeroMQ’s send to the input’s stamp: OpenTeach tokens through the relay, over loopback.',
+  about: 'Time from ZeroMQ’s send to the input’s stamp: OpenTeach tokens through the relay, over loopback.',
   options: { seconds: SECONDS_OPTION, json: JSON_OPTION },
   async run(given: Given) {
     expectWords(relayBench, given, 0, 0);

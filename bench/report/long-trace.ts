@@ -8,8 +8,8 @@ const CHUNK_BYTES = 4 << 20;
 const CLUSTER_EVERY_S = 400;
 
 /**
- * Writes a trace as a run of `commands` at 100 Hz over Wi-Fi would leave it: a steady delay with a tail, a cluster of
- * spikes every few minutes, some loss, all stamps. The same bytes every time.
+ * Writes a trace like a run of `commands` at 100 Hz over Wi-Fi: a constant delay with a tail, a cluster of spikes every
+ * few minutes, some loss, all stamps. The same bytes every time.
  */
 export function writeLongTrace(path: string, commands: number): number {
   const random = seeded(1);

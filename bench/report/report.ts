@@ -17,10 +17,11 @@ export const reportBench: Verb = {
   name: 'report',
   usage: '[--hours H] [--json]',
   about:
-    'A report with its page over a trace of ten hours at 100 Hz: time and memory. Exits 1 when out of bounds.',
-  details: 'Writes the trace (2.3 GB for ten hours) into the temporary folder first, and removes it.',
+    'Time and memory of a report with its page over a trace of ten hours at 100 Hz. Exits 1 if out of bounds.',
+  details:
+    'First writes the trace (2.3 GB for ten hours) to the temporary folder, and removes it at the end.',
   options: {
-    hours: { type: 'string', value: 'H', about: 'length of the trace (default 10)' },
+    hours: { type: 'string', value: 'H', about: 'length of the trace (default: 10)' },
     json: JSON_OPTION,
   },
   async run(given) {
@@ -67,7 +68,7 @@ export const reportBench: Verb = {
   },
 };
 
-/** The verb as a user runs it; its peak by the kernel's own count. */
+/** Runs the verb as a user would; peak memory as counted by the kernel. */
 async function report(trace: string, page: string): Promise<{ seconds: number; peakMb: number }> {
   const startedMs = performance.now();
   const verb = new VerbProcess(['trace', 'report', trace, '--html', page]);

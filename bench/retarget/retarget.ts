@@ -11,13 +11,13 @@ const AIM_PER_S = 400_000;
 const HANDS = 256;
 const POINTS = 24;
 const ROUNDS_PER_READING = 20;
-/** Growth beyond this in a whole run is an allocation per hand and not the bench's own bookkeeping. */
+/** More growth than this over a run means an allocation per hand, not the bench's bookkeeping. */
 const HEAP_BYTES = 4 << 20;
 
 export const retargetBench: Verb = {
   name: 'retarget',
   usage: '[--seconds S]',
-  about: 'Tracked hands (24 points) turned into 17 joint angles per second, on one thread.',
+  about: 'Tracked hands (24 points) retargeted to 17 joint angles per second, on one thread.',
   options: { seconds: SECONDS_OPTION, json: JSON_OPTION },
   async run(given: Given) {
     expectWords(retargetBench, given, 0, 0);
@@ -42,7 +42,7 @@ ${met ? 'met   ' : 'missed'}  at least ${AIM_PER_S / 1e3} thousand per second wi
   },
 };
 
-/** From open to a fist, here and there. */
+/** From an open hand to a fist, at different positions. */
 function handOf(i: number): Float64Array {
   const pointsM = new Float64Array(HAND_NUMBERS);
   const shape = mixShapes(HAND_SHAPES.spread, HAND_SHAPES.fist, (i % 64) / 64);

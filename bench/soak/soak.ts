@@ -13,11 +13,11 @@ export const soakBench: Verb = {
   name: 'soak',
   usage: '[--minutes M] [--json] [key=value …]',
   about:
-    'The headless demo for minutes: memory, lost receipts and stalls. Exits 1 when one is out of bounds.',
-  details: `Memory is that of the whole process: after ten seconds, and at the end. A stall is a wake-up of a control
-loop that came more than 20 ms late; on a loaded machine these are the machine's. Settings are passed to the demo.`,
+    'Runs the headless demo for minutes: memory, lost receipts and stalls. Exits 1 if one is out of bounds.',
+  details: `Memory is that of the whole process, after ten seconds and at the end. A stall is a wake-up of a control loop
+more than 20 ms late; on a loaded machine, other load causes these. Settings are passed to the demo.`,
   options: {
-    minutes: { type: 'string', value: 'M', about: 'how long to run (default 10, at least 0.5)' },
+    minutes: { type: 'string', value: 'M', about: 'how long to run (default: 10, at least 0.5)' },
     json: JSON_OPTION,
   },
   async run(given: Given) {

@@ -16,7 +16,7 @@ import type { Timed } from '../timed.ts';
 
 export interface CycleSpeed {
   name: string;
-  /** All cycles, and those of the quietest of the turns: on a shared machine the tail is other people's work. */
+  /** All cycles, and those of the quietest turn: on a shared machine, other load causes the tail. */
   commandUs: Percentiles;
   tickUs: Percentiles;
   quietestUs: Percentiles;
@@ -26,7 +26,7 @@ const POSES = 1024;
 const LEAST_CHECKS_PER_S = 300_000;
 const MOST_CYCLE_US = 20;
 const CYCLES = 400_000;
-/** Each is 25 s of motion, three figures eight: a quiet turn is no easier than another. */
+/** Each turn is 25 s of motion, three figure eights, so all turns are equally hard. */
 const CYCLE_TURNS = 80;
 const WARM_CYCLES = 20_000;
 const CYCLE_NS = 5e6;
@@ -46,7 +46,7 @@ export function collisionCheck(name: string, model: RobotModel): Timed {
   };
 }
 
-/** Simulated cycles at 200 Hz with a command in every other; only the calls are timed. */
+/** Simulated cycles at 200 Hz with a command in every second one; only the calls are timed. */
 export async function measureCycles(model: RobotModel, name: 'free' | 'near'): Promise<CycleSpeed> {
   const clock = new ManualClock();
   const input = await loadPlugin('input', 'scripted');
@@ -101,7 +101,7 @@ export const cycleRows = (cycles: readonly CycleSpeed[]): TextRow[] =>
     { label: `UR3 tick alone; ${name}`, percentiles: tickUs },
   ]);
 
-/** All cycles count where the machine was ours; where it was not, those of the quietest turn. Both are told. */
+/** All cycles count on a quiet machine, else those of the quietest turn. Both are reported. */
 export const cycleChecks = (cycles: readonly CycleSpeed[], load: LoadSeen): Check[] =>
   cycles.map(({ name, commandUs, quietestUs }) => {
     const judged = wasQuiet(load) ? commandUs.p99 : Math.min(commandUs.p99, quietestUs.p99);
@@ -122,6 +122,6 @@ function quietest(took: Float64Array): Percentiles {
   return turns.reduce((best, turn) => (turn!.p99 < best!.p99 ? turn : best))!;
 }
 
-/** Sinks below the table in ten seconds, and then trembles there. */
+/** Moves below the table within ten seconds, then jitters there. */
 const pushedDown = (cycle: number, nowNs: number): number =>
   1.2 - 0.2 * Math.min(1, (cycle + WARM_CYCLES) / 2000) + 0.01 * Math.sin(nowNs / 3e8);

@@ -10,9 +10,10 @@ export const supervisorBench: Verb = {
   name: 'supervisor',
   usage: '[--json]',
   about: 'Speed of the collision check, and of mapping plus supervisor in one control cycle.',
-  details: `A check measures every clearance of a UR3 over a table, with one obstacle: forward kinematics included.
+  details: `A check measures every clearance of a UR3 over a table, with one obstacle, including forward kinematics.
 A cycle with a command maps the hand, submits the command and ticks; the free arm draws the scripted figure eight, the
-one near the table is pushed down on it, so that the way to rest is looked at in every step. All of it is in the bench kinematics as well.`,
+arm near the table is pushed down on it, so that every step checks the braking path. The bench kinematics includes all
+of this.`,
   options: { json: JSON_OPTION },
   async run(given: Given) {
     expectWords(supervisorBench, given, 0, 0);

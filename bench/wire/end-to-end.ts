@@ -12,7 +12,7 @@ import { interruption } from '../interrupt.ts';
 
 const WARM_UP_NS = 1e9;
 
-/** The product itself across the place: hand to actuator, sealed, without a playout buffer. */
+/** The whole product across the place: hand to actuator, encrypted, without a playout buffer. */
 export async function endToEnd(place: Place, seconds: number): Promise<TraceSummary> {
   const folder = mkdtempSync(path.join(tmpdir(), 'farhand-wire-'));
   const keyFile = path.join(folder, 'bench.key');

@@ -7,7 +7,7 @@ import { peerOf } from '../../src/wire/reactor.ts';
 import { Opener, SEAL_BYTES, Sealer } from '../../src/wire/secure/sealed-box.ts';
 import { openNativeReactor } from '../../src/wire/transports/udp-native.ts';
 
-/** Half of a one-way measurement as a process of its own: `endpoint rx|tx KIND HOST PORT COUNT HZ`. */
+/** One end of a one-way measurement, as a separate process: `endpoint rx|tx KIND HOST PORT COUNT HZ`. */
 const [role = '', kind = '', host = '', portText = '', countText = '', hzText = ''] = process.argv.slice(2);
 const port = Number(portText);
 const count = Number(countText);
@@ -18,7 +18,7 @@ const QUIET_MS = 2000;
 const key = createSecretKey(new Uint8Array(32).fill(7));
 const nowNs = () => monotonicClock.nowNs();
 
-/** Received: seq, program's stamp, kernel's stamp or null. Sent: seq, tick due, handed over. */
+/** Received: seq, program's stamp, kernel's stamp or null. Sent: seq, tick due, passed to the socket. */
 const stamps: [number, number, number | null][] = [];
 const say = (line: unknown) => console.log(JSON.stringify(line));
 
@@ -28,7 +28,7 @@ const box = new Uint8Array(MESSAGE_BYTES + SEAL_BYTES);
 const sealer = new Sealer(key, 1);
 const opener = new Opener(key);
 
-/** The message as it goes over the wire: 200 bytes either way. */
+/** The message on the wire: 200 bytes, sealed or plain. */
 function compose(seq: number): Uint8Array {
   view.setUint32(0, seq, true);
   if (kind !== 'sealed') return message;
@@ -83,12 +83,12 @@ async function sendNative(): Promise<void> {
   reactor.close();
 }
 
-/** What every Node program would write: an event loop, a timer corrected for drift. */
+/** A typical Node program: an event loop, and a timer corrected for drift. */
 async function tickLoop(send: (bytes: Uint8Array) => unknown): Promise<void> {
   const ticks = new Periodic(hz, nowNs() + 100e6);
   for (let seq = 1; seq <= count; seq++) {
     const dueNs = ticks.nextNs;
-    // Timers count whole milliseconds; at 1 kHz the event loop has to be turned instead.
+    // Timers count whole milliseconds; at 1 kHz the event loop must spin instead.
     while (nowNs() < dueNs) {
       const waitMs = (dueNs - nowNs()) / 1e6;
       if (waitMs > 2) await sleep(waitMs - 1);
@@ -163,5 +163,5 @@ const RUNS: Record<string, () => Promise<void>> = {
 };
 
 await RUNS[`${role} ${kind}`]!();
-// Not before all of it is in the pipe.
+// Exit only after everything is in the pipe.
 process.stdout.write(`${JSON.stringify(stamps)}\n`, () => process.exit(0));

@@ -15,7 +15,7 @@ export interface OneWay {
   place: string;
   sent: number;
   lost: number;
-  /** Handed to the socket → message in the receiving program. Microseconds. */
+  /** Passed to the socket → message in the receiving program. Microseconds. */
   oneWayUs: Percentiles | null;
   /** Kernel's receive stamp → program. */
   kernelToProgramUs: Percentiles | null;

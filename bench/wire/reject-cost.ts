@@ -12,7 +12,7 @@ const WARM_UP = 5_000;
 const OPERATOR = peerOf('127.0.0.1', 5751);
 const STRANGER = peerOf('127.0.0.9', 9999);
 
-/** A robot's tunnel with a session, and what someone on the network may send to it. */
+/** A robot's tunnel with a session, and datagrams that an attacker may send to it. */
 function underAttack(): { tunnel: RobotTunnel; kinds: Record<string, Uint8Array> } {
   const psk = randomBytes(32);
   let answer = new Uint8Array();
@@ -28,11 +28,11 @@ function underAttack(): { tunnel: RobotTunnel; kinds: Record<string, Uint8Array>
   const offer = new HandshakeOffer(psk);
   const knock = offer.knock();
   give(knock);
-  if (offer.onCookie(answer, answer.length) !== null) throw new Error('the cookie was refused');
+  if (offer.onCookie(answer, answer.length) !== null) throw new Error('the cookie was rejected');
   const init = offer.init!;
   give(init);
   const keys = offer.accept(answer, answer.length);
-  if (keys === null) throw new Error('the robot did not accept');
+  if (keys === null) throw new Error('the robot did not accept the handshake');
   const sealer = new Sealer(keys.operatorToRobot, keys.index);
   const packet = (length: number) => {
     const out = new Uint8Array(MAX_DATAGRAM_BYTES);
@@ -61,7 +61,7 @@ function underAttack(): { tunnel: RobotTunnel; kinds: Record<string, Uint8Array>
   };
 }
 
-/** What a datagram that is not the operator's costs the robot's control thread, in microseconds. */
+/** Cost of a foreign datagram for the robot's control thread, in microseconds. */
 export function rejectCost(): Record<string, Percentiles> {
   const { tunnel, kinds } = underAttack();
   const costs: Record<string, Percentiles> = {};

@@ -6,7 +6,7 @@ const PACKETS = 100_000;
 const WARM_UP = 20_000;
 const PLAIN_BYTES = 240;
 
-/** What authentication and encryption cost a packet, in microseconds: sealing, and opening. */
+/** Cost of authentication and encryption per packet, in microseconds: sealing and opening. */
 export function sealCost(): { sealUs: Percentiles; openUs: Percentiles } {
   const key = createSecretKey(randomBytes(32));
   const sealer = new Sealer(key, 1);
@@ -20,7 +20,7 @@ export function sealCost(): { sealUs: Percentiles; openUs: Percentiles } {
     const t0 = performance.now();
     const length = sealer.seal(0, plain, PLAIN_BYTES, sealed);
     const t1 = performance.now();
-    if (opener.open(0, sealed, length, opened) !== null) throw new Error('a genuine packet was refused');
+    if (opener.open(0, sealed, length, opened) !== null) throw new Error('a genuine packet was rejected');
     const t2 = performance.now();
     if (i < 0) continue;
     sealing[i] = (t1 - t0) * 1000;

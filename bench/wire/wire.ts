@@ -19,9 +19,9 @@ const WIRED = { p50: 1.45, p99: 1.649, max: 2.399, variationP99: 0.24 };
 export const wireBench: Verb = {
   name: 'wire',
   usage: '[--seconds S]',
-  about: 'One-way time of a 200-byte message: ours beside dgram, zeromq, Python UDP and pyzmq, in one run.',
+  about: 'One-way time of a 200-byte message: ours compared with dgram, zeromq, Python UDP and pyzmq.',
   details: `On loopback and, as root, between network namespaces, at 100 Hz and 1 kHz. All kinds take turns.
-Then the whole product, hand to actuator, and the cost of sealing a packet and of rejecting a false one.`,
+Then the whole product, hand to actuator, and the cost of sealing a packet and of rejecting a forged one.`,
   options: { seconds: SECONDS_OPTION, json: JSON_OPTION },
   async run(given: Given) {
     expectWords(wireBench, given, 0, 0);
@@ -117,7 +117,7 @@ function text(
     );
   }
   out.push('', `seal a packet, µs: ${us(seal.sealUs)}`, `open a packet, µs: ${us(seal.openUs)}`, '');
-  out.push('a false datagram costs the robot, µs'.padEnd(36) + head);
+  out.push('cost of a forged datagram, µs'.padEnd(36) + head);
   for (const [kind, cost] of Object.entries(reject)) out.push(`  ${kind}`.padEnd(36) + us(cost));
   out.push('');
   for (const aim of aims(results, whole, seal))

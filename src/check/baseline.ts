@@ -10,12 +10,12 @@ import { loadLibc } from '../wire/transports/libc.ts';
 import type { Place } from './place.ts';
 import { icmpRefusal, type ProbeLeg, type ProbeRequest, type ProbeResult } from './prober.ts';
 
-/** What the same path took without our software, at the same time and rate. */
+/** Latency of the same path without our software, at the same time and rate. */
 export interface BaselineLeg {
   method: string;
   sent: number;
   lost: number;
-  /** Half of the time there and back on the wire, milliseconds. */
+  /** Half the round trip on the wire, milliseconds. */
   oneWayMs: Percentiles | null;
   /** Milliseconds one way, and when: operator's clock. */
   samples: { atNs: number; ms: number }[];
@@ -26,14 +26,14 @@ export interface Baseline {
   icmp: BaselineLeg | null;
   /** What could not be measured, and why. */
   notes: string[];
-  /** How well the exchange alone knows the other clock; null without an answer. */
+  /** Clock uncertainty from the probes alone; null without a reply. */
   clockUncertaintyMs: number | null;
-  /** Marks seen at the echo and on its answers; null unknown. */
+  /** DSCP marks (TOS byte) seen by the echo and on its replies; null if unknown. */
   tosThere: number | null;
   tosBack: number | null;
 }
 
-/** The probes that tell most about the wire: those that take the very path of the commands, where they were answered. */
+/** The best answered probes: UDP, which takes the same path as the commands, else ICMP. */
 export function bestLeg(baseline: Baseline | null): BaselineLeg | null {
   const legs = [baseline?.udp, baseline?.icmp];
   return legs.find((leg) => leg?.oneWayMs) ?? null;
@@ -45,12 +45,12 @@ export interface BaselineProcess {
 
 const PROCESS = fileURLToPath(new URL('./prober-process.js', import.meta.url));
 
-/** Starts the probes in the place's sending end. Where sockets are refused, `ping` does what it may. */
-export async function startBaseline(place: Place, asked: ProbeRequest): Promise<BaselineProcess> {
+/** Starts the probes at the place's sending end. Without permission for ICMP sockets, uses the `ping` program. */
+export async function startBaseline(place: Place, probes: ProbeRequest): Promise<BaselineProcess> {
   const request = {
-    ...asked,
-    udp: asked.udp && { ...asked.udp, host: await addressOf(asked.udp.host) },
-    icmpHost: asked.icmpHost && (await addressOf(asked.icmpHost)),
+    ...probes,
+    udp: probes.udp && { ...probes.udp, host: await addressOf(probes.udp.host) },
+    icmpHost: probes.icmpHost && (await addressOf(probes.icmpHost)),
   };
   const [command, ...args] = place.at('tx', [process.execPath, PROCESS, JSON.stringify(request)]);
   const child = spawn(command!, args, { stdio: ['pipe', 'pipe', 'pipe'] });
@@ -110,8 +110,8 @@ function baselineOf(found: ProbeResult, pinged: BaselineLeg | null): Baseline {
     notes.push(
       `ICMP is not permitted here (${icmpRefused}) and there is no ping program: run as root, or sysctl net.ipv4.ping_group_range="0 2147483647"`,
     );
-  if (udp !== null && udp.samples.length === 0) notes.push('nothing answered the UDP probes');
-  if (icmp !== null && icmp.samples.length === 0) notes.push('nothing answered the ICMP probes');
+  if (udp !== null && udp.samples.length === 0) notes.push('no reply to the UDP probes');
+  if (icmp !== null && icmp.samples.length === 0) notes.push('no reply to the ICMP probes');
   const known = (tos: number | undefined) => (tos === undefined || tos < 0 ? null : tos);
   return {
     udp: udp && legOf(udp),
@@ -135,7 +135,7 @@ function clockOf({ stamps }: ProbeLeg): number | null {
   return sync.synchronized ? sync.uncertaintyNs / 1e6 : null;
 }
 
-/** The `ping` program, where our own ICMP sockets are refused. */
+/** The `ping` program, if we may not open ICMP sockets. */
 function startPing(place: Place, host: string, hz: number): { stop(): Promise<BaselineLeg | null> } {
   const args = place.at('tx', ['ping', '-n', '-i', String(1 / hz), host]);
   const child = spawn(args[0]!, args.slice(1), { stdio: ['ignore', 'pipe', 'ignore'] });

@@ -18,7 +18,7 @@ const limits = Object.fromEntries(
   ]),
 );
 
-/** What a run may take at most; each limit is optional. */
+/** Limits of a run; each is optional. */
 const budgetSchema = z.strictObject({
   about: z.string().default('').describe('what this budget is for'),
   limits: z.strictObject(limits).prefault({}),
@@ -39,16 +39,16 @@ export interface Verdict {
   /** At most, or at least where `isLeast`. */
   allowed: number;
   isLeast: boolean;
-  /** Null when it could not be measured, which breaks the limit. */
+  /** Null if it could not be measured, which counts as exceeded. */
   measured: number | null;
   ok: boolean;
-  /** What to do next; empty when kept. */
+  /** What to do next; empty if the limit is met. */
   advice: string;
 }
 
 /**
- * A budget by the file's path, or the shipped one of a kind of check. A limit that a run of `seconds`, settling included, cannot judge is
- * refused where the user asked for it, and left out of a shipped budget.
+ * Loads a budget from a file, or the shipped one of a kind of check. A run of `seconds`, settling included, may be too
+ * short to judge a limit: an error in the user's file, left out of a shipped budget.
  */
 export function loadBudget(file: string | null, kind: string, seconds: number): Budget {
   const source = file ?? shippedBudget(kind);
@@ -64,8 +64,8 @@ export function loadBudget(file: string | null, kind: string, seconds: number): 
   const tooShort = all.map(([name]) => name).filter((name) => seconds < (FIGURES[name]!.needsS ?? 0));
   const [first] = tooShort;
   if (first !== undefined && file !== null)
-    throw new TeleopError('bad-option', `the limit ${first} cannot be judged in ${seconds} s`, {
-      hint: `Measure for ${FIGURES[first]!.needsS} s or more (--duration and --settle together), or take the limit out of ${file}.`,
+    throw new TeleopError('bad-option', `limit ${first} cannot be judged in ${seconds} s`, {
+      hint: `Measure for at least ${FIGURES[first]!.needsS} s (--duration and --settle together), or remove the limit from ${file}.`,
     });
   const kept = all.filter(([name]) => !tooShort.includes(name));
   return {
@@ -81,8 +81,8 @@ function shippedBudget(kind: string): string {
   return namedFile('budgets', 'budget', yamlNames('budgets').includes(name) ? name : kind.split(':')[0]!);
 }
 
-export function judgeBudget({ limits: asked }: Budget, measured: Measured): Verdict[] {
-  return Object.entries(asked).map(([limit, allowed]) => {
+export function judgeBudget({ limits: wanted }: Budget, measured: Measured): Verdict[] {
+  return Object.entries(wanted).map(([limit, allowed]) => {
     const { unit, isLeast = false, of, advice } = FIGURES[limit]!;
     const value = of(measured);
     const ok = value !== null && (isLeast ? value >= allowed : value <= allowed);

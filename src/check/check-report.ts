@@ -11,20 +11,20 @@ import type { CheckResult } from './result.ts';
 export interface ReportFiles {
   text: string;
   json: string;
-  /** Where a page of it belongs. */
+  /** Path for an HTML page. */
   html: string;
 }
 
-/** Names of the reports beside a trace. */
+/** Paths of the reports of a trace. */
 function reportFiles(tracePath: string): ReportFiles {
   const stem = tracePath.replace(/\.jsonl$/, '');
   return { text: `${stem}.check.txt`, json: `${stem}.check.json`, html: `${stem}.check.html` };
 }
 
-/** Writes the report beside its trace, for people and for programs. */
+/** Writes the report beside its trace, as text and as JSON. */
 export function writeReport(result: CheckResult): ReportFiles {
   const files = reportFiles(result.tracePath);
-  const options = { hint: 'trace.dir=FOLDER puts the trace and its reports elsewhere.' };
+  const options = { hint: 'Choose another folder for traces and reports: trace.dir=FOLDER.' };
   writeWhole(files.text, checkText(result), options);
   writeWhole(files.json, `${JSON.stringify(checkJson(result), null, 2)}\n`, options);
   return files;
@@ -78,7 +78,7 @@ export function checkText(result: CheckResult, columns = 120): string {
     `Machine   ${machine.cpu}, ${machine.cores} cores, ${machine.kernel}, Node ${machine.node}`,
     `Started   ${startedAt}, load ${machine.loadBefore} before, ${machine.loadAfter} after`,
   ];
-  const short = result.isCutShort ? ['', 'Ended before its time: not a valid measurement.'] : [];
+  const short = result.isCutShort ? ['', 'Ended early: not a valid measurement.'] : [];
   return [
     ...head,
     '',
@@ -98,27 +98,27 @@ const four = (p: Percentiles): string =>
 
 function baselineLines(measured: Measured): string[] {
   const { baseline } = measured;
-  if (baseline === null) return ['Beside    nothing was probed'];
+  if (baseline === null) return ['Probes    none'];
   const lines = [baseline.udp, baseline.icmp].flatMap((leg) =>
-    leg?.oneWayMs ? [`Beside    ${leg.method}: ${four(leg.oneWayMs)}; ${leg.lost} of ${leg.sent} lost`] : [],
+    leg?.oneWayMs ? [`Probes    ${leg.method}: ${four(leg.oneWayMs)}; ${leg.lost} of ${leg.sent} lost`] : [],
   );
-  lines.push(...baseline.notes.map((note) => `Beside    ${note}`));
-  return [...lines, `Wire?     ${wireVerdict(measured)}`];
+  lines.push(...baseline.notes.map((note) => `Probes    ${note}`));
+  return [...lines, `Verdict   ${wireVerdict(measured)}`];
 }
 
 function shareLines({ felt, wireBadWindows, transitMs, softwareMs }: Measured): string[] {
-  const transit = transitMs && `Transit   without the wait of playout: ${four(transitMs)}`;
+  const transit = transitMs && `Transit   without playout delay: ${four(transitMs)}`;
   const software = softwareMs && `Software  without wire and playout: ${four(softwareMs)}`;
-  const short = felt === null ? 'Feel      not judged (needs 12 s with settling)' : null;
-  const wire = `Wire      ${wireBadWindows} seconds with more than 5 % of the commands over 10 ms on it`;
+  const short = felt === null ? 'Feel      not judged (needs 12 s, including settling)' : null;
+  const wire = `Wire      ${wireBadWindows} seconds in which more than 5 % of the commands took over 10 ms on the wire`;
   return [transit, software, wire, short].filter((line) => line !== null);
 }
 
 function budgetLines({ budget, verdicts }: CheckResult): string[] {
   const broken = verdicts.filter((verdict) => !verdict.ok).length;
-  const count = broken === 0 ? 'kept' : `${broken} of ${verdicts.length} limits broken`;
+  const count = broken === 0 ? 'all limits met' : `${broken} of ${verdicts.length} limits exceeded`;
   const lines = [`Budget    ${budget.name}: ${count}`, ...verdicts.flatMap(verdictLines)];
-  for (const name of budget.notJudged) lines.push(`  –       ${name} was not judged: the run was too short`);
+  for (const name of budget.notJudged) lines.push(`  –       ${name} not judged: the run was too short`);
   return lines;
 }
 
@@ -126,6 +126,6 @@ function verdictLines({ limit, unit, allowed, isLeast, measured, ok, advice }: V
   const sign = isLeast ? (ok ? '≥' : '<') : ok ? '≤' : '>';
   const digits = unit === 'ms' ? 3 : unit === '%' ? 2 : 0;
   const value = measured === null ? 'not measured' : `${measured.toFixed(digits)}${unit && ` ${unit}`}`;
-  const line = `  ${ok ? 'kept  ' : 'BROKEN'}  ${limit.padEnd(19)} ${value.padStart(12)} ${measured === null ? '≠' : sign} ${allowed}${unit && ` ${unit}`}`;
+  const line = `  ${ok ? 'ok    ' : 'FAILED'}  ${limit.padEnd(19)} ${value.padStart(12)} ${measured === null ? '≠' : sign} ${allowed}${unit && ` ${unit}`}`;
   return ok ? [line] : [line, `          → ${advice}`];
 }

@@ -1,18 +1,18 @@
-/** A probe of the echo service, or its answer; as long as a command. Times are nanoseconds, little-endian. */
+/** A probe of the echo service, or its reply; as long as a command. Times are nanoseconds, little-endian. */
 export interface EchoPacket {
   seq: number;
   /** Prober's clock, when it was sent. */
   t0Ns: number;
-  /** Clock of the echo's host: came in at the kernel, went out. 0 in a probe. */
+  /** Clock of the echo's host: received by the kernel, sent. 0 in a probe. */
   t1Ns: number;
   t2Ns: number;
-  /** Type of service with which the probe came in; −1 unknown. */
+  /** Type of service of the probe as received; −1 if unknown. */
   tos: number;
 }
 
 export const ECHO_BYTES = 200;
 export const ECHO_PORT = 4754;
-/** Expedited forwarding, as every packet of the link. */
+/** Expedited forwarding, like every packet of the link. */
 export const TOS_EF = 0xb8;
 
 const PROBE = 0x31654846; // "FHe1"
@@ -29,7 +29,7 @@ export function writeEcho(kind: 'probe' | 'answer', packet: EchoPacket, out: Uin
   view.setUint8(32, packet.tos < 0 ? UNKNOWN_TOS : packet.tos);
 }
 
-/** Null when it is not one: wrong length, wrong beginning. */
+/** Null if the length or the magic number is wrong. */
 export function readEcho(kind: 'probe' | 'answer', bytes: Uint8Array, length: number): EchoPacket | null {
   if (length !== ECHO_BYTES) return null;
   const view = new DataView(bytes.buffer, bytes.byteOffset, ECHO_BYTES);

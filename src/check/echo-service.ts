@@ -5,25 +5,25 @@ import { openProbeSocket, type ProbeSocket } from '../wire/transports/probe-sock
 import { ECHO_BYTES, readEcho, TOS_EF, writeEcho } from './echo-packet.ts';
 
 const WAIT_NS = 50e6;
-/** Enough for ten harnesses at once; more is somebody's flood, which we do not reflect. */
+/** Enough for ten checks at once; anything beyond is treated as a flood and not reflected. */
 const MOST_PER_S = 20_000;
 
 export interface EchoService {
   port: number;
-  /** Resolves when it was stopped. */
+  /** Resolves once stopped. */
   done: Promise<{ answered: number; ignored: number }>;
   stop(): void;
 }
 
 /**
- * Sends probes back to whoever sent them, marked as the link is, with its own stamps and the mark they came with.
- * Answers only what is one of our probes, and never with more bytes than came in.
+ * Returns each probe to its sender, with the link's DSCP mark, its own time stamps and the mark the probe had on
+ * arrival. Answers valid probes only, and never with more bytes than it received.
  */
 export async function serveEcho(host: string, port: number): Promise<EchoService> {
   const socket = await openProbeSocket('udp', host, port, TOS_EF).catch((cause: Error) => {
     if (cause instanceof TeleopError) throw cause;
     throw new TeleopError('port-in-use', `UDP ${host}:${port} cannot be used: ${cause.message}`, {
-      hint: 'Give the echo another port (--echo-port), here and where the check runs.',
+      hint: 'Use another port for the echo: --echo-port PORT, here and for the check.',
       cause,
     });
   });

@@ -11,16 +11,16 @@ import {
 } from './advice.ts';
 import { FELT_LEAST_S, type Measured } from './measured.ts';
 
-/** Something a budget can limit. */
+/** A figure that a budget can limit. */
 export interface Figure {
   unit: 'ms' | '%' | '';
   about: string;
-  /** The limit is the least allowed, not the most. */
+  /** The limit is a minimum, not a maximum. */
   isLeast?: true;
-  /** Seconds a run must last, settling included, for it to be known. */
+  /** Shortest run that yields it, in seconds, settling included. */
   needsS?: number;
   of(measured: Measured): number | null;
-  /** What to do next when it is broken. */
+  /** What to do if it is exceeded. */
   advice(measured: Measured): string;
 }
 
@@ -47,7 +47,7 @@ const segment = (name: Segment, part: keyof Percentiles, about: string): Figure 
 
 const transit = (part: keyof Percentiles): Figure => ({
   unit: 'ms',
-  about: `the one-way time without the wait of playout, ${part}`,
+  about: `one-way time without playout delay, ${part}`,
   of: ({ transitMs }) => transitMs?.[part] ?? null,
   advice: (measured) => slowAdvice(measured, true),
 });
@@ -62,18 +62,18 @@ const share = (about: string, count: (measured: Measured) => number, advice: Fig
 
 /** Every limit a budget may set, by name. */
 export const FIGURES: Record<string, Figure> = {
-  oneWayP50Ms: oneWay('p50', 'sampled to applied, the typical command'),
-  oneWayP95Ms: oneWay('p95', 'sampled to applied, one in twenty is slower'),
-  oneWayP99Ms: oneWay('p99', 'sampled to applied, one in a hundred is slower'),
-  oneWayMaxMs: oneWay('max', 'sampled to applied, the worst command'),
+  oneWayP50Ms: oneWay('p50', 'sampled to applied, median'),
+  oneWayP95Ms: oneWay('p95', 'sampled to applied, 95th percentile'),
+  oneWayP99Ms: oneWay('p99', 'sampled to applied, 99th percentile'),
+  oneWayMaxMs: oneWay('max', 'sampled to applied, worst command'),
   variationP95Ms: variation('p95', 'change of the one-way time from command to command'),
   variationP99Ms: variation('p99', 'change of the one-way time from command to command'),
   variationMaxMs: variation('max', 'largest change from one command to the next'),
-  wireP50Ms: segment('wire', 'p50', 'time on the wire, the typical command'),
+  wireP50Ms: segment('wire', 'p50', 'time on the wire, median'),
   wireP99Ms: segment('wire', 'p99', 'time on the wire'),
-  wireMaxMs: segment('wire', 'max', 'time on the wire, the worst command'),
+  wireMaxMs: segment('wire', 'max', 'time on the wire, worst command'),
   pipelineP99Ms: segment('pipeline', 'p99', 'operator’s mapping and filtering'),
-  receiveP99Ms: segment('receive', 'p99', 'robot’s kernel to robot’s program'),
+  receiveP99Ms: segment('receive', 'p99', 'robot’s kernel to robot process'),
   playoutP99Ms: segment('playout', 'p99', 'wait for the due time'),
   applyP99Ms: segment('apply', 'p99', 'driver’s write'),
   transitP50Ms: transit('p50'),
@@ -81,13 +81,13 @@ export const FIGURES: Record<string, Figure> = {
   transitMaxMs: transit('max'),
   softwareP99Ms: {
     unit: 'ms',
-    about: 'the one-way time without wire and playout',
+    about: 'one-way time without wire and playout',
     of: ({ softwareMs }) => softwareMs?.p99 ?? null,
     advice: stallAdvice,
   },
   commandsPerS: {
     unit: '',
-    about: 'commands sent in a second; fewer than operator.hz are missed ticks',
+    about: 'commands sent per second; fewer than operator.hz means missed ticks',
     isLeast: true,
     of: ({ report, durationS }) => report.commands / durationS,
     advice: stallAdvice,
@@ -117,19 +117,19 @@ export const FIGURES: Record<string, Figure> = {
   },
   clockUncertaintyMs: {
     unit: 'ms',
-    about: 'how well the robot’s clock is known at the end',
+    about: 'uncertainty of the robot’s clock at the end',
     of: ({ summary }) => summary.clockUncertaintyMs?.last ?? null,
     advice: clockAdvice,
   },
   stallsOver20Ms: {
     unit: '',
-    about: 'times a control thread woke more than 20 ms late, from start to end, both roles',
+    about: 'how often a control thread woke more than 20 ms late, whole run, both roles',
     of: ({ roles }) => roles.reduce((sum, role) => sum + role.stallsOver20Ms, 0),
     advice: stallAdvice,
   },
   wakeLatenessP99Ms: {
     unit: 'ms',
-    about: 'how late the control threads woke, from start to end, the worse role',
+    about: 'how late the control threads woke, whole run, the worse role',
     of: ({ roles }) => {
       const found = roles.flatMap(({ wakeLatenessMs }) => (wakeLatenessMs ? [wakeLatenessMs.p99] : []));
       return found.length === 0 ? null : Math.max(...found);

@@ -5,9 +5,9 @@ import { loopback, openNamespaces, type Place } from './place.ts';
 
 export interface CheckLink {
   place: Place;
-  /** A link of the emulator, or none. */
+  /** Link profile of the emulator, or null. */
   profile: string | null;
-  /** The path between the roles in words. */
+  /** Describes the path between the roles. */
   about: string;
 }
 
@@ -16,14 +16,14 @@ const WIRELESS = 'wifi';
 
 export const KIND_USAGE = 'local|wired|wireless|profile:<name>';
 
-/** The path a kind of check takes; `close` its place in the end. */
+/** Opens the path of a kind of check; call `close` on its place when done. */
 export function openLink(kind: string, robotHost: string | null): CheckLink {
   const profile = kind.startsWith('profile:') ? kind.slice('profile:'.length) : null;
   if (profile !== null) return emulated(profile, robotHost);
   if (!KINDS.includes(kind)) throw unknown(kind);
   if (robotHost !== null) {
     if (kind !== 'local') return { place: loopback, profile: null, about: `${kind} link to ${robotHost}` };
-    throw new TeleopError('bad-option', 'local is this machine alone, and --robot names another', {
+    throw new TeleopError('bad-option', 'local checks this machine only, but --robot names another', {
       hint: 'Use `farhand check wired --robot HOST` or `farhand check wireless --robot HOST`.',
     });
   }
@@ -33,7 +33,7 @@ export function openLink(kind: string, robotHost: string | null): CheckLink {
   if (typeof place !== 'string')
     return { place, profile: null, about: 'two network namespaces of this machine, joined by a veth pair' };
   throw new TeleopError('bad-option', `there is no wire to check: ${place}`, {
-    hint: 'As root the check makes two network namespaces with a cable of their own. Without: --robot HOST for a real robot, or `farhand check profile:ethernet` for an emulated wire.',
+    hint: 'Run as root to create two network namespaces joined by a virtual cable; or use --robot HOST for a real robot, or `farhand check profile:ethernet` for an emulated wire.',
   });
 }
 
@@ -44,13 +44,13 @@ function emulated(profile: string, robotHost: string | null): CheckLink {
       hint: `${near ? `Did you mean profile:${near}? ` : ''}Profiles: ${PROFILE_NAMES.join(', ')}.`,
     });
   }
-  const where = robotHost === null ? 'on this machine' : `before ${robotHost}`;
+  const where = robotHost === null ? 'on this machine' : `in front of ${robotHost}`;
   return { place: loopback, profile, about: `emulated link "${profile}" ${where}` };
 }
 
 function unknown(kind: string): TeleopError {
   const near = closest(kind, KINDS);
-  return new TeleopError('bad-option', `one cannot check "${kind}"`, {
+  return new TeleopError('bad-option', `there is no check "${kind}"`, {
     hint: near ? `Did you mean ${near}?` : `Use one of ${KIND_USAGE}.`,
   });
 }

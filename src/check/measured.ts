@@ -8,7 +8,7 @@ import { segmentsNs } from '../trace/segments.ts';
 import { type Baseline, bestLeg } from './baseline.ts';
 import type { Session } from './session.ts';
 
-/** What a check found: the trace of its window, and what stood beside it. */
+/** Results of a check: the figures from its trace, and the probes of the same path. */
 export interface Measured {
   durationS: number;
   hz: number;
@@ -16,25 +16,25 @@ export interface Measured {
   summary: TraceSummary;
   files: TraceFileInfo[];
   roles: RoleReport[];
-  /** How it felt; null when the run was too short. */
+  /** How steady it felt; null if the run was too short. */
   felt: Feel | null;
-  /** One-second windows whose 95th percentile on the wire is above 10 ms, lost commands counted as above. */
+  /** One-second windows whose 95th percentile on the wire exceeds 10 ms; lost commands count as above. */
   wireBadWindows: number;
-  /** The one-way time without the wait of playout. */
+  /** One-way time without playout delay. */
   transitMs: Percentiles | null;
-  /** The one-way time without wire and playout: what our software took. */
+  /** One-way time without wire and playout: the share of our software. */
   softwareMs: Percentiles | null;
   baseline: Baseline | null;
   spikes: Spikes | null;
 }
 
-/** Moments when the wire was slow, and how many of them the probes beside it saw too. */
+/** Commands that were slow on the wire, and how many of those moments the probes saw too. */
 export interface Spikes {
   commands: number;
   shared: number;
 }
 
-/** The score leaves out ten seconds, of which settling may be a part, and needs a window after them. */
+/** The score skips ten seconds, which may include settling, and needs a window after them. */
 export const FELT_LEAST_S = 12;
 const WARM_NS = 10e9;
 const WINDOW_NS = 1e9;
@@ -54,7 +54,7 @@ export async function measuredOf(session: Session): Promise<Measured> {
   return { ...judged(records, fromNs, hz, baseline), durationS, files, roles, baseline };
 }
 
-/** The part that is arithmetic on records; those before `fromNs` only settle the score. */
+/** Computes the figures from the records; those before `fromNs` only warm up the score. */
 export function judged(
   records: readonly TraceRecord[],
   fromNs: number,
@@ -91,7 +91,7 @@ export function judged(
   };
 }
 
-/** As every report judges it, with the settling as the ten seconds that are not judged. */
+/** Judged as in every report; settling counts towards the ten seconds that are skipped. */
 function feltOf(records: readonly TraceRecord[]): Feel | null {
   const meter = new FeelMeter();
   for (const record of records) meter.add(record, 0);
@@ -107,14 +107,14 @@ function countWireBad(records: readonly TraceRecord[], wireNs: Float64Array): nu
     const at = Math.floor((record.sampledNs - startNs) / WINDOW_NS);
     const window = windows.get(at) ?? { all: 0, over: 0 };
     window.all++;
-    // Also where it is not known: a lost command did not arrive within 10 ms.
+    // Unknown counts too: a lost command did not arrive within 10 ms.
     if (!(wireNs[i]! <= WIRE_LIMIT_NS)) window.over++;
     windows.set(at, window);
   });
   return [...windows.values()].filter(({ all, over }) => over > 0.05 * all).length;
 }
 
-/** A slow moment is one more than 5 ms above the middle; a probe shares it when it was sent within 30 ms of it. */
+/** A spike is more than 5 ms above the median; a probe shares it if it was slow and sent within 30 ms of it. */
 function spikesOf(
   records: readonly TraceRecord[],
   wireNs: Float64Array,

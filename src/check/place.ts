@@ -1,12 +1,12 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync } from 'node:fs';
 
-/** Where two ends are: one loopback, or two network namespaces joined by a cable of their own. */
+/** Where the two ends run: on loopback, or in two network namespaces joined by a virtual cable. */
 export interface Place {
   name: string;
   /** Address of the receiving end. */
   host: string;
-  /** Puts a command line into the sender's or receiver's namespace. */
+  /** The command line that runs a command in the sender's or receiver's namespace. */
   at(side: 'tx' | 'rx', command: string[]): string[];
   close(): void;
 }
@@ -24,7 +24,7 @@ const ip = (...args: string[]): void => {
   execFileSync('ip', args, { stdio: ['ignore', 'ignore', 'pipe'] });
 };
 
-/** What a process left that was killed in the middle: its number is in the name. */
+/** Removes the namespaces of processes that were killed; the name contains the process id. */
 function removeAbandoned(): void {
   const found = existsSync(NETNS) ? readdirSync(NETNS) : [];
   for (const name of found) {
@@ -33,7 +33,7 @@ function removeAbandoned(): void {
   }
 }
 
-/** Two namespaces with a veth pair, gone again after `close`; or why there can be none. Needs root and iproute2. */
+/** Creates two namespaces with a veth pair, until `close`; or returns the reason for failure. Needs root, iproute2. */
 export function openNamespaces(): Place | string {
   const names = { tx: `fh-tx-${process.pid}`, rx: `fh-rx-${process.pid}` };
   const hosts = { tx: '10.99.7.1', rx: '10.99.7.2' };
@@ -42,7 +42,7 @@ export function openNamespaces(): Place | string {
       try {
         ip('netns', 'del', name);
       } catch {
-        // Never made.
+        // It was never created.
       }
     }
   };
@@ -58,7 +58,7 @@ export function openNamespaces(): Place | string {
     }
   } catch (error) {
     close();
-    return `no network namespaces here (root and iproute2 are needed): ${(error as Error).message.split('\n')[0]}`;
+    return `cannot create network namespaces (needs root and iproute2): ${(error as Error).message.split('\n')[0]}`;
   }
   return {
     name: 'veth namespaces',

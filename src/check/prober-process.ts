@@ -1,14 +1,14 @@
 import { loadLibc } from '../wire/transports/libc.ts';
 import { type ProbeRequest, probe } from './prober.ts';
 
-/** Probes as a process of its own, so that nothing the harness does can delay it: one JSON request, one JSON result. */
+/** Probes in a separate process, which the check cannot delay: one JSON request, one JSON result. */
 const request = JSON.parse(process.argv[2] ?? '{}') as ProbeRequest;
 let over = false;
 const end = () => {
   over = true;
 };
 process.on('SIGTERM', end);
-// Held open by whoever started us: nobody probes for a harness that is gone.
+// The check holds stdin open; if it dies, the probes end.
 process.stdin.on('close', end).resume();
 process.on('SIGINT', () => {});
 const result = await probe(await loadLibc(), request, () => over);

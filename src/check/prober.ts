@@ -5,24 +5,24 @@ import type { Libc } from '../wire/transports/libc.ts';
 import { ProbeSocket, waitAny } from '../wire/transports/probe-socket.ts';
 import { ECHO_BYTES, readEcho, TOS_EF, writeEcho } from './echo-packet.ts';
 
-/** One kind of probe: what it sends on a tick, and what of an arrival is an answer of its own. */
+/** One kind of probe: sends on a tick and recognises its replies. */
 interface OpenProbe {
   socket: ProbeSocket;
   send(seq: number): void;
-  /** Time on the wire both ways, or null when the packet is not an answer to us. */
+  /** Round trip on the wire, or null if the packet is not a reply to one of our probes. */
   roundTripNs(length: number, arrivedNs: number): { sentNs: number; ns: number; tos: number } | null;
 }
 
 export interface ProbeLeg {
-  /** How it was done: "UDP echo", "ICMP, ping socket", … */
+  /** "UDP echo", "ICMP, ping socket", … */
   method: string;
   sent: number;
-  /** When each probe that came back was sent, monotonic, and its time on the wire, there and back. */
+  /** For each answered probe: when it was sent, monotonic, and its round trip on the wire. */
   samples: [sentNs: number, roundTripNs: number][];
-  /** Marks seen by the echo, and on its answers; −1 unknown. */
+  /** DSCP marks (TOS byte) seen by the echo and on its replies; −1 if unknown. */
   tosThere: number;
   tosBack: number;
-  /** Four stamps of each exchange, where the other side stamps. */
+  /** Four stamps of each exchange, if the other side stamps. */
   stamps: [number, number, number, number][];
 }
 
@@ -34,14 +34,14 @@ export interface ProbeRequest {
 
 export interface ProbeResult {
   udp: ProbeLeg | null;
-  /** Null with the reason in `icmpRefused`, or because it was not asked for. */
+  /** Null if not requested, or not permitted, with the reason in `icmpRefused`. */
   icmp: ProbeLeg | null;
   icmpRefused: string | null;
 }
 
 const GRACE_NS = 300e6;
 
-/** Probes at a steady rate until `isOver`, all kinds on the same ticks. Blocks its thread for up to a tick at a time. */
+/** Probes at a fixed rate until `isOver`, all kinds on the same ticks. Blocks its thread for up to a tick at a time. */
 export async function probe(libc: Libc, request: ProbeRequest, isOver: () => boolean): Promise<ProbeResult> {
   const result: ProbeResult = { udp: null, icmp: null, icmpRefused: null };
   const probes: [OpenProbe, ProbeLeg][] = [];
@@ -122,7 +122,7 @@ function udpProbe(libc: Libc, host: string, port: number, leg: ProbeLeg): OpenPr
   };
 }
 
-/** A ping socket where the group may, else a raw one where the user may; or why neither. */
+/** A ping socket if the group may open one, else a raw one if the user may; or the reasons for failure. */
 function icmpSocket(libc: Libc): { socket: ProbeSocket; isRaw: boolean; method: string } | string {
   const refused: string[] = [];
   for (const kind of ['icmp', 'icmp-raw'] as const)
@@ -136,7 +136,7 @@ function icmpSocket(libc: Libc): { socket: ProbeSocket; isRaw: boolean; method: 
   return refused.join(', ');
 }
 
-/** Why ICMP sockets are refused to this user; null when they are not. */
+/** Why this user may not open ICMP sockets; null if they may. */
 export function icmpRefusal(libc: Libc): string | null {
   const opened = icmpSocket(libc);
   if (typeof opened === 'string') return opened;
@@ -167,7 +167,7 @@ function icmpProbe(socket: ProbeSocket, isRaw: boolean, host: string): OpenProbe
     roundTripNs(_length, arrivedNs) {
       const from = isRaw ? 4 * (socket.data[0]! & 15) : 0;
       const got = new DataView(socket.data.buffer, from, 8);
-      // A ping socket has an identifier of the kernel's choice, and hears only its own.
+      // The kernel chooses the identifier of a ping socket, which receives only its own replies.
       if (got.getUint8(0) !== ECHO_REPLY || (isRaw && got.getUint16(4) !== id)) return null;
       const seq = got.getUint16(6);
       const startNs = sentNs[seq]!;

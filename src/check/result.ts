@@ -4,7 +4,7 @@ import type { Measured } from './measured.ts';
 
 export interface CheckResult {
   kind: string;
-  /** The path between the roles in words. */
+  /** Describes the path between the roles. */
   about: string;
   startedAt: string;
   machine: Machine;
@@ -14,17 +14,17 @@ export interface CheckResult {
   budget: Budget;
   verdicts: Verdict[];
   isCutShort: boolean;
-  /** Every limit was kept, over the whole time. */
+  /** All limits were met, and the run was not cut short. */
   ok: boolean;
 }
 
-/** A number says little without the machine it was measured on. */
+/** The machine that a result was measured on. */
 export interface Machine {
   cpu: string;
   cores: number;
   kernel: string;
   node: string;
-  /** Mean number of running threads over the last minute, when it began and when it ended. */
+  /** One-minute load average at the start and at the end. */
   loadBefore: number;
   loadAfter: number;
 }

@@ -7,18 +7,18 @@ export interface SessionOptions {
   rig: string;
   overrides: readonly string[];
   place: Place;
-  /** A link of the emulator between the roles. */
+  /** Profile of the emulated link between the roles. */
   profile: string | null;
-  /** The robot of another machine, which runs already. */
+  /** A robot that already runs on another machine. */
   robotHost: string | null;
   durationS: number;
-  /** Seconds of teleoperation before that: compilers warm up, playout gets to know the link. */
+  /** Seconds of teleoperation before that: the JIT compiler warms up, and playout learns the link. */
   settleS: number;
-  /** Port of `farhand check echo` at a robot's host; the harness has an echo of its own otherwise. */
+  /** Port of `farhand check echo` on the robot's host; a local check runs its own echo. */
   echoPort: number;
-  /** Whether to probe the path besides. */
+  /** Whether to probe the path during the run. */
   baseline: boolean;
-  /** Ends the measurement before its time. */
+  /** Ends the measurement early. */
   stop: Promise<unknown>;
   onPhase(text: string): void;
   onProgress(done: number, total: number): void;
@@ -26,10 +26,10 @@ export interface SessionOptions {
 
 export interface Session {
   tracePath: string;
-  /** What of the trace was measured: operator's clock. */
+  /** The measured part of the trace, operator's clock. */
   fromNs: number;
   toNs: number;
-  /** Operator first; no robot where it is another machine's. */
+  /** Operator first; no robot if it runs on another machine. */
   roles: RoleReport[];
   link: LinkStats | null;
   baseline: Baseline | null;

@@ -18,7 +18,7 @@ export interface Verb {
   /** Longer text for `--help`, if the line above is not enough. */
   details?: string;
   options: Record<string, OptionSpec>;
-  /** What follows is not parsed but handed over as `words`: the verb has verbs of its own. */
+  /** The arguments are passed on unparsed as `words`: the verb has sub-verbs. */
   ownWords?: true;
   run(given: Given): Promise<number>;
 }
@@ -35,11 +35,11 @@ const HELP: OptionSpec = { type: 'boolean', short: 'h', about: 'show this help' 
 export const RIG_OPTION: OptionSpec = {
   type: 'string',
   value: 'NAME|FILE',
-  about: 'rig to use, also written rig=NAME (default: demo)',
+  about: 'rig to use; rig=NAME also works (default: demo)',
 };
-export const JSON_OPTION: OptionSpec = { type: 'boolean', about: 'print JSON for machines' };
+export const JSON_OPTION: OptionSpec = { type: 'boolean', about: 'print JSON' };
 
-/** Parses strictly: an unknown option is refused with the nearest known one. */
+/** Parses strictly: an unknown option is rejected, and the error suggests the nearest known one. */
 export function parseVerb(verb: Verb, args: readonly string[]): Given {
   if (verb.ownWords && !/^(-h|--help)$/.test(args[0] ?? ''))
     return { values: {}, words: [...args], overrides: [] };
@@ -62,7 +62,7 @@ export function parseVerb(verb: Verb, args: readonly string[]): Given {
   }
 }
 
-/** `rig=NAME` among the settings is another way to write `--rig NAME`. */
+/** `rig=NAME` among the settings means `--rig NAME`. */
 function takeRig(verb: Verb, given: Given): Given {
   if (verb.options['rig'] !== RIG_OPTION) return given;
   const isRig = (word: string) => word.startsWith('rig=');
@@ -70,8 +70,8 @@ function takeRig(verb: Verb, given: Given): Given {
   const overrides = given.overrides.filter((word) => !isRig(word));
   const names = new Set([...named, given.values['rig'] ?? named[0]]);
   if (names.size > 1)
-    throw new TeleopError('bad-option', `two rigs are named: ${[...names].join(' and ')}`, {
-      hint: 'Give one, as --rig NAME or as rig=NAME.',
+    throw new TeleopError('bad-option', `two different rigs given: ${[...names].join(' and ')}`, {
+      hint: 'Give one, as --rig NAME or rig=NAME.',
     });
   return { ...given, values: { ...given.values, rig: named[0] ?? given.values['rig'] }, overrides };
 }
@@ -101,19 +101,19 @@ export function verbHelp(verb: Verb): string {
   return `Usage: farhand ${verb.name} ${verb.usage}\n\n${verb.about}${details}\n\nOptions:\n${options}\n`;
 }
 
-/** A number from an option, or the complaint. */
+/** The number an option was given, or null. Throws if it is not a number in the range. */
 export function numberOption(given: Given, name: string, min: number, max: number): number | null {
   const text = given.values[name];
   if (text === undefined) return null;
   const value = Number(text);
   if (text === '' || !Number.isFinite(value) || value < min || value > max)
     throw new TeleopError('bad-option', `--${name} ${String(text)} is not a number from ${min} to ${max}`, {
-      hint: `Give it like --${name} ${Math.max(min, Math.min(max, 10))}.`,
+      hint: `For example, --${name} ${Math.max(min, Math.min(max, 10))}.`,
     });
   return value;
 }
 
-/** Complains about words the verb does not take. */
+/** Throws unless the verb was given `min` to `max` words. */
 export function expectWords(verb: Verb, given: Given, min: number, max: number): void {
   if (given.words.length >= min && given.words.length <= max) return;
   const message =

@@ -12,7 +12,7 @@ const options = {
   within: {
     type: 'string',
     value: 'MS',
-    about: `how long to wait for it (default: ${WITHIN_MS}, to arm ${REQUESTS['arm']!.withinMs})`,
+    about: `how long to wait for confirmation (default: ${WITHIN_MS}; arm: ${REQUESTS['arm']!.withinMs})`,
   },
   json: JSON_OPTION,
 } as const;
@@ -20,9 +20,10 @@ const options = {
 export const askVerb: Verb = {
   name: 'ask',
   usage: `${KINDS.join('|')} [--rig NAME|FILE] [key=value …]`,
-  about: 'Asks the operator on this machine for what the page’s buttons ask for, and waits until it is so.',
-  details: `arm, disarm, estop and reset are confirmed by the robot's own state; home, hold and teleop by the operator's mode.
-The time is until telemetry told, which comes about every 33 ms. Exit code 1: not confirmed. \`farhand estop\` and
+  about:
+    'Sends the operator on this machine a request, as the page’s buttons do, and waits for confirmation.',
+  details: `arm, disarm, estop and reset are confirmed by the robot's state; home, hold and teleop by the operator's mode.
+The printed time runs until telemetry reports it, about every 33 ms. Exit code 1: not confirmed. \`farhand estop\` and
 \`farhand reset\` are short forms.`,
   options,
   run(given: Given) {
@@ -30,8 +31,8 @@ The time is until telemetry told, which comes about every 33 ms. Exit code 1: no
     const [kind = ''] = given.words;
     if (Object.hasOwn(REQUESTS, kind)) return ask(given, kind);
     const near = closest(kind, KINDS);
-    throw new TeleopError('bad-option', `one cannot ask for "${kind}"`, {
-      hint: near ? `Did you mean ${near}?` : `Ask for one of ${KINDS.join(', ')}.`,
+    throw new TeleopError('bad-option', `there is no request "${kind}"`, {
+      hint: near ? `Did you mean ${near}?` : `Use one of ${KINDS.join(', ')}.`,
     });
   },
 };
@@ -54,15 +55,15 @@ function shortForm(kind: string, about: string, details: string): Verb {
 
 export const estopVerb = shortForm(
   'estop',
-  'Stops the robot through the operator on this machine, and waits until the robot says so.',
-  `The stop is latched: \`farhand reset\` clears it. The time is until telemetry told, which comes about every 33 ms.
+  'Stops the robot through the operator on this machine, and waits until the robot confirms it.',
+  `The stop is latched: \`farhand reset\` clears it. The printed time runs until telemetry reports it, about every 33 ms.
 Exit code 1: not confirmed. It does not replace an emergency stop that cuts the power.`,
 );
 
 export const resetVerb = shortForm(
   'reset',
-  'Clears a latched stop through the operator on this machine, and waits until the robot says so.',
-  'The robot is idle then; arming and engaging are separate acts. Exit code 1: not confirmed, or not stopped.',
+  'Clears a latched stop through the operator on this machine, and waits until the robot confirms it.',
+  'The robot is then idle; arming and engaging are separate steps. Exit code 1: not confirmed, or not stopped.',
 );
 
 async function ask(given: Given, kind: string): Promise<number> {

@@ -10,7 +10,7 @@ const NAMES: readonly QuantileName[] = ['p50', 'p95', 'p99', 'max'];
 export const benchVerb: Verb = {
   name: 'bench',
   usage: 'transports [--slices N] [--seconds S] [key=value …]',
-  about: 'Compares UDP and ZeroMQ on the same link, in turn, with confidence intervals.',
+  about: 'Compares UDP and ZeroMQ on the same link, alternating, with confidence intervals.',
   details: `Each slice runs both roles as processes, without a playout buffer, and discards their first second.
 One-way time is sampled → applied. The intervals (95 %) come from resampling whole slices.`,
   options: {
@@ -21,7 +21,7 @@ One-way time is sampled → applied. The intervals (95 %) come from resampling w
   },
   async run(given: Given) {
     if (given.words[0] !== 'transports' || given.words.length > 1)
-      throw new TeleopError('bad-option', `bench does not know "${given.words.join(' ')}"`, {
+      throw new TeleopError('bad-option', `there is no bench "${given.words.join(' ')}"`, {
         hint: 'Use `farhand bench transports`; from a checkout, `npm run bench` has more.',
       });
     const progress = progressLine('comparing');
@@ -40,10 +40,10 @@ One-way time is sampled → applied. The intervals (95 %) come from resampling w
 };
 
 const WIDTH = 31;
-/** With fewer, all windows fall the same way by chance more often than once in thirty. */
+/** With fewer, all slices agree by chance more often than once in thirty. */
 const LEAST_SLICES = 6;
 
-/** A table with intervals, and what it shows. */
+/** A table with intervals, and the conclusion. */
 export function comparisonText({
   slices,
   secondsPerSlice,
@@ -59,9 +59,9 @@ export function comparisonText({
   const faster = high < 0 ? 'udp' : low > 0 ? 'zmq' : null;
   const verdict =
     slices < LEAST_SLICES
-      ? `too few windows to say which is faster: --slices ${LEAST_SLICES} or more`
+      ? `too few slices to tell which is faster: use --slices ${LEAST_SLICES} or more`
       : faster === null
-        ? 'no difference in the median could be shown'
+        ? 'no significant difference in the median'
         : `${faster} is faster in the median`;
   return [
     `${slices} slices of ${secondsPerSlice} s each; ${commands.udp} commands over udp, ${commands.zmq} over zmq; one-way ms [95 %]`,

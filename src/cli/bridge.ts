@@ -11,24 +11,24 @@ export const bridgeVerb: Verb = {
   name: 'bridge',
   usage: 'ros2 [--rig NAME|FILE] [--domain ID] [--interface ADDRESS] [--prefix NAME] [key=value …]',
   about:
-    'Shows a running operator on this machine to other systems: its robot and its commands as ROS 2 topics.',
-  details: `PREFIX/joint_states  sensor_msgs/JointState: measured positions, while the robot answers
+    'Publishes the operator running on this machine as ROS 2 topics: its robot’s joint states and its commands.',
+  details: `PREFIX/joint_states  sensor_msgs/JointState: measured positions, while the robot responds
 PREFIX/command       std_msgs/Float64MultiArray: joint targets as the operator sent them, while the robot follows
 
-About 30 messages a second. Nothing is taken from ROS 2. A robot that is driven by ROS 2 needs the driver ros2-joints
-instead: what follows PREFIX/command would have no supervisor. The names of the ORCA document are --prefix /orca_hand;
-where a node that moves a hand listens in the same domain, do not use them.`,
+About 30 messages a second. Nothing is received from ROS 2. To drive a robot over ROS 2, use the driver ros2-joints
+instead: a node that follows PREFIX/command bypasses the supervisor. For the topic names of the ORCA documentation, use
+--prefix /orca_hand, but not in a domain where a node that moves a hand subscribes to them.`,
   options: {
     rig: RIG_OPTION,
     domain: { type: 'string', value: 'ID', about: 'ROS domain id (default: 0)' },
     interface: { type: 'string', value: 'ADDRESS', about: 'IPv4 address to use (default: 127.0.0.1)' },
-    prefix: { type: 'string', value: 'NAME', about: 'of both topics (default: /farhand)' },
+    prefix: { type: 'string', value: 'NAME', about: 'prefix of both topics (default: /farhand)' },
   },
   async run(given: Given) {
     expectWords(bridgeVerb, given, 1, 1);
     if (given.words[0] !== 'ros2')
       throw new TeleopError('bad-option', `there is no bridge to "${given.words[0]}"`, {
-        hint: 'There is one: ros2.',
+        hint: 'The only bridge is ros2.',
       });
     const { config } = loadRig(String(given.values['rig'] ?? 'demo'), given.overrides);
     const domainId = numberOption(given, 'domain', 0, MAX_DOMAIN_ID) ?? 0;
@@ -57,7 +57,7 @@ function checked(
 ): string {
   const text = String(given.values[name] ?? otherwise);
   if (isGood(text)) return text;
-  throw new TeleopError('bad-option', `--${name} ${text} cannot be used`, {
-    hint: `Give it like --${name} ${example}.`,
+  throw new TeleopError('bad-option', `--${name} ${text} is not valid`, {
+    hint: `For example, --${name} ${example}.`,
   });
 }

@@ -14,22 +14,22 @@ import { onEndRequest } from './process.ts';
 export const calibrateOrca: Verb = {
   name: 'calibrate orca',
   usage: '--port PATH --hand VERSION-SIDE [options]',
-  about: 'Drives every joint of an ORCA hand against its stops and notes where they are.',
-  details: `The hand moves: nothing may be in it or near it. Every step is saved; Ctrl-C leaves the hand limp.`,
+  about: 'Drives every joint of an ORCA hand against its stops and stores their positions.',
+  details: `The hand moves: keep it empty and clear. Every step is saved; Ctrl-C leaves the hand limp.`,
   options: {
     port: { type: 'string', value: 'PATH', about: 'serial port of the hand' },
     hand: { type: 'string', value: 'VERSION-SIDE', about: 'v1-right, v1-left, v2-right or v2-left' },
     file: { type: 'string', value: 'FILE', about: 'where to write (default: <model>.calibration.json)' },
-    baud: { type: 'string', value: 'N', about: 'default: 3000000 for v1, 1000000 for v2' },
-    resume: { type: 'boolean', about: 'leave out joints that the file has already' },
-    yes: { type: 'boolean', about: 'do not ask' },
+    baud: { type: 'string', value: 'N', about: 'baud rate (default: 3000000 for v1, 1000000 for v2)' },
+    resume: { type: 'boolean', about: 'skip joints that the file already has' },
+    yes: { type: 'boolean', about: 'do not ask for confirmation' },
   },
   async run(given: Given) {
     const hand = handOf(given);
     const port = given.values['port'];
     if (typeof port !== 'string')
       throw new TeleopError('bad-option', 'calibrate orca needs --port PATH', {
-        hint: 'Look for it with `ls /dev/serial/by-id`.',
+        hint: 'Find it with `ls /dev/serial/by-id`.',
       });
     const file = String(given.values['file'] ?? defaultCalibrationFile(hand));
     const before = readRanges(file, hand);
@@ -61,19 +61,23 @@ function handOf(given: Given): Hand {
   const name = String(given.values['hand'] ?? '');
   const hand = HANDS.find((candidate) => candidate.name === `orca-${name}`);
   if (hand !== undefined) return hand;
-  throw new TeleopError('bad-option', `calibrate orca does not know the hand "${name}"`, {
+  throw new TeleopError('bad-option', `there is no ORCA hand "${name}"`, {
     hint: `Give --hand with one of ${HANDS.map((candidate) => candidate.name.slice('orca-'.length)).join(', ')}.`,
   });
 }
 
 async function agreed(hand: Hand): Promise<boolean> {
   if (!process.stdin.isTTY)
-    throw new TeleopError('bad-option', 'calibrate orca moves the hand and nobody can be asked', {
-      hint: 'Take everything out of the hand and give --yes.',
-    });
+    throw new TeleopError(
+      'bad-option',
+      'calibrate orca moves the hand, and there is no terminal to confirm on',
+      {
+        hint: 'Empty the hand, clear its surroundings, and add --yes.',
+      },
+    );
   const terminal = createInterface({ input: process.stdin, output: process.stdout });
   const answer = await terminal.question(
-    `${hand.name} will move every joint to its stops. Is it empty and free? [yes/no] `,
+    `${hand.name} will move every joint to its stops. Is the hand empty and clear? [yes/no] `,
   );
   terminal.close();
   return /^y(es)?$/i.test(answer.trim());

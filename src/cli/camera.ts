@@ -19,22 +19,22 @@ export const cameraVerb: Verb = {
   name: 'camera',
   usage: '[view] [--rig NAME|FILE] [key=value …]',
   about: 'Runs the cameras of a rig without a robot; with `view`, shows what arrives from them.',
-  details: `A robot process runs its rig's cameras itself; this verb is for a host that has only the cameras. A camera is
-set like this: cameras.list.front.source=test-pattern. \`farhand plugins\` lists the sources, docs/cameras.md tells more.
+  details: `A robot process runs its rig's cameras itself; this verb is for a host that has only cameras. Configure a camera
+like this: cameras.list.front.source=test-pattern. \`farhand plugins\` lists the sources; see docs/cameras.md.
 
-view prints, once a second, how many pictures came, how large and how old they were, and what was refused. Ages need
-one clock: they are told for cameras on this machine. Ends on Ctrl-C.`,
+view prints, once a second, how many pictures arrived, their size and age, and what was rejected. Ages need a common
+clock, so they are shown only for cameras on this machine. Ctrl-C ends it.`,
   options: {
     rig: RIG_OPTION,
-    out: { type: 'string', value: 'DIR', about: 'view: keep one picture per second and camera in DIR' },
-    seconds: { type: 'string', value: 'S', about: 'end after S seconds (default: at Ctrl-C)' },
+    out: { type: 'string', value: 'DIR', about: 'view: save one picture per second and camera in DIR' },
+    seconds: { type: 'string', value: 'S', about: 'end after S seconds (default: on Ctrl-C)' },
     json: JSON_OPTION,
   },
   async run(given: Given) {
     expectWords(cameraVerb, given, 0, 1);
     const [word] = given.words;
     if (word !== undefined && word !== 'view')
-      throw new TeleopError('bad-option', `camera does not know "${word}"`, {
+      throw new TeleopError('bad-option', `camera has no action "${word}"`, {
         hint: 'Use `farhand camera` to send pictures, `farhand camera view` to receive them.',
       });
     const { config } = loadRig(String(given.values['rig'] ?? 'demo'), given.overrides);
@@ -76,7 +76,7 @@ async function film(rig: Rig, end: Promise<void>, json: boolean): Promise<number
 
 async function view(rig: Rig, out: string | undefined, end: Promise<void>, json: boolean): Promise<number> {
   const receiver = frameReceiverConfig(rig);
-  // What a fleet's agent passes on carries another machine's clock.
+  // Frames that a fleet's agent forwards carry another machine's clock.
   const clock = rig.link.transport === 'webrtc' ? null : undefined;
   const watch = await CameraWatch.open(receiver, rig.cameras, clock);
   const wire = receiver.wire === 'zmq' ? `ZeroMQ tcp` : 'UDP slices, udp';

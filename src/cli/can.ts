@@ -7,30 +7,30 @@ import { canBackend } from '../robot/buses/open-can.ts';
 import { type Given, JSON_OPTION, numberOption, type Verb } from './arguments.ts';
 import { onEndRequest } from './process.ts';
 
-/** An adapter takes its time to open its channel, and a frame to leave it. */
+/** Time for an adapter to open its channel, and for a frame to leave it. */
 const SETTLE_MS = 100;
 
 export const canVerb: Verb = {
   name: 'can',
   usage: '(dump | send FRAME …) (--slcan PATH | --socketcan NAME)',
-  about: 'Shows the frames on a CAN bus, or sends some.',
+  about: 'Shows the frames on a CAN bus, or sends frames.',
   details: `  farhand can dump --slcan /dev/ttyACM0 --seconds 2
   farhand can send --socketcan can0 150#0100000000000000
 
-Frames are written as candump and cansend do: 155#00002CC300002CC3, 0C34567F#0102, 100#R, 005##18A3C for CAN FD.
-At the end dump tells how many frames there were, the load of the bus (an upper bound) and errors.`,
+Frames use the notation of candump and cansend: 155#00002CC300002CC3, 0C34567F#0102, 100#R, 005##18A3C for CAN FD.
+dump ends with the number of frames, the bus load (an upper bound) and the errors.`,
   options: {
     slcan: { type: 'string', value: 'PATH', about: 'serial adapter' },
-    socketcan: { type: 'string', value: 'NAME', about: 'CAN interface of the kernel, such as can0' },
-    bitrate: { type: 'string', value: 'BIT/S', about: 'of a serial adapter (default 1000000)' },
-    seconds: { type: 'string', value: 'S', about: 'end after S seconds (default: at Ctrl-C)' },
+    socketcan: { type: 'string', value: 'NAME', about: 'kernel CAN interface, such as can0' },
+    bitrate: { type: 'string', value: 'BIT/S', about: 'bit rate of a serial adapter (default: 1000000)' },
+    seconds: { type: 'string', value: 'S', about: 'end after S seconds (default: on Ctrl-C)' },
     json: JSON_OPTION,
   },
   async run(given: Given) {
     const [what, ...words] = given.words;
     if (what === 'dump' && words.length === 0) return dump(given);
     if (what === 'send' && words.length > 0) return send(given, words);
-    throw new TeleopError('bad-option', `can does not know "${given.words.join(' ')}"`, {
+    throw new TeleopError('bad-option', `can has no action "${given.words.join(' ')}"`, {
       hint: 'Use `farhand can dump` or `farhand can send FRAME …`, with --slcan or --socketcan.',
     });
   },
@@ -65,7 +65,7 @@ async function send(given: Given, words: readonly string[]): Promise<number> {
   const frames = words.map((word) => {
     const frame = parseFrameText(word);
     if (frame !== null) return frame;
-    throw new TeleopError('bad-option', `"${word}" is not a frame`, {
+    throw new TeleopError('bad-option', `"${word}" is not a CAN frame`, {
       hint: 'Write ID#DATA in hex, for example 155#00002CC300002CC3.',
     });
   });
@@ -77,19 +77,23 @@ async function send(given: Given, words: readonly string[]): Promise<number> {
   bus.close();
   if (given.values['json'] === true) console.log(JSON.stringify({ sent, errors, lastError }));
   else if (errors > 0) console.error(`farhand: ${lastError}`);
-  if (!all) console.error(`farhand: the bus took only ${sent} of ${frames.length} frames`);
+  if (!all) console.error(`farhand: the bus accepted only ${sent} of ${frames.length} frames`);
   return all && errors === 0 ? 0 : 1;
 }
 
 function openBus(given: Given, onFrame: (frame: CanFrame) => void): Promise<CanBus> {
   const { slcan, socketcan } = given.values;
   if ((slcan === undefined) === (socketcan === undefined))
-    throw new TeleopError('bad-option', 'can needs one of --slcan and --socketcan', {
+    throw new TeleopError('bad-option', 'can needs either --slcan or --socketcan', {
       hint: 'For example --slcan /dev/ttyACM0, or --socketcan can0.',
     });
   const bitrate = numberOption(given, 'bitrate', 10_000, 1_000_000) ?? 1_000_000;
   const name = slcan === undefined ? `socketcan:${String(socketcan)}` : `slcan:${String(slcan)}`;
-  const options = { bitrate, onFrame, onLost: (why: string) => console.error(`farhand: bus lost: ${why}`) };
+  const options = {
+    bitrate,
+    onFrame,
+    onLost: (why: string) => console.error(`farhand: connection to the bus lost: ${why}`),
+  };
   return CanBus.open(canBackend(name, bitrate), options, monotonicClock);
 }
 

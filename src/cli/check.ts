@@ -20,29 +20,33 @@ import { progressLine } from './progress.ts';
 export const checkVerb: Verb = {
   name: 'check',
   usage: `${KIND_USAGE}|echo [--duration S] [--budget FILE] [--robot HOST] [key=value …]`,
-  about: 'Measures the whole loop over a link and fails when a limit of its budget is broken.',
-  details: `Starts robot and operator, switches to teleoperation, measures, ends them, and writes the report beside the trace.
+  about: 'Measures the whole loop over a link, and fails if any limit of its budget is exceeded.',
+  details: `Starts robot and operator, switches to teleoperation, measures, ends both, and writes the report beside the trace.
   local        both roles on this machine, over loopback
-  wired        two network namespaces with a cable of their own (root), or a real robot with --robot
+  wired        two network namespaces joined by a virtual cable (needs root), or a real robot with --robot
   wireless     the emulated link "wifi", or a real robot with --robot
   profile:NAME any emulated link; \`farhand link --help\` lists them
   echo         answers probes; run it on the robot's machine beside \`farhand robot\`
 --robot, and every driver but sim, needs --arm: the robot will be armed and follow the rig's input.
-Exit codes: 0 every limit kept, 1 one was broken or the run failed, 2 asked wrongly. See docs/check.md.`,
+Exit codes: 0 all limits met, 1 a limit exceeded or the run failed, 2 wrong usage. See docs/check.md.`,
   options: {
     rig: RIG_OPTION,
     duration: { type: 'string', value: 'S', about: 'seconds to measure (default: 60)' },
-    settle: { type: 'string', value: 'S', about: 'seconds before that (default: 10, at most the duration)' },
-    budget: { type: 'string', value: 'FILE', about: 'limits, YAML (default: the one shipped for the kind)' },
+    settle: {
+      type: 'string',
+      value: 'S',
+      about: 'seconds to settle first (default: 10, at most the duration)',
+    },
+    budget: { type: 'string', value: 'FILE', about: 'limits, YAML (default: the shipped file for the link)' },
     robot: { type: 'string', value: 'HOST', about: 'a robot on another machine, paired with this one' },
-    arm: { type: 'boolean', about: 'the robot’s surroundings are clear, it may move' },
+    arm: { type: 'boolean', about: 'confirm that the robot’s surroundings are clear and it may move' },
     compare: {
       type: 'string',
       value: 'udp,zmq',
-      about: 'both transports in turn instead, with 95 % intervals',
+      about: 'instead, compare both transports, alternating, with 95 % intervals',
     },
-    slices: { type: 'string', value: 'N', about: 'with --compare: windows of each transport (default: 6)' },
-    'no-baseline': { type: 'boolean', about: 'do not probe the path besides' },
+    slices: { type: 'string', value: 'N', about: 'with --compare: slices of each transport (default: 6)' },
+    'no-baseline': { type: 'boolean', about: 'do not probe the network path during the run' },
     listen: { type: 'string', value: 'ADDRESS', about: 'echo: address to listen on (default: 127.0.0.1)' },
     'echo-port': { type: 'string', value: 'PORT', about: `UDP port of the echo (default: ${ECHO_PORT})` },
     json: JSON_OPTION,
@@ -55,7 +59,7 @@ Exit codes: 0 every limit kept, 1 one was broken or the run failed, 2 asked wron
 };
 
 const DEFAULT_S = 60;
-/** Adaptive playout knows a link after about so long. */
+/** Adaptive playout needs about this long to learn a link. */
 const DEFAULT_SETTLE_S = 10;
 
 const echoPortOf = (given: Given): number =>
@@ -67,23 +71,23 @@ async function echo(given: Given): Promise<number> {
   onEndRequest(() => service.stop());
   void parentChannel()({ kind: 'ready', info: { ports: [service.port] } });
   const json = given.values['json'] === true;
-  if (!json) console.log(`echo ready on UDP ${host}:${service.port}; Ctrl-C ends it`);
+  if (!json) console.log(`echo ready on UDP ${host}:${service.port}; press Ctrl-C to end`);
   const counts = await service.done;
   console.log(json ? JSON.stringify(counts) : `${counts.answered} answered, ${counts.ignored} ignored`);
   return 0;
 }
 
-/** A robot that is more than a simulation in this process moves only where that was said. */
+/** Any robot but the simulated one moves only with an explicit --arm. */
 function mayMove(given: Given, rig: string, robotHost: string | null): void {
   const { driver } = loadRig(rig, given.overrides).config.robot;
   if (given.values['arm'] === true || (robotHost === null && driver === 'sim')) return;
-  const which = robotHost === null ? `of the rig "${rig}" (driver ${driver})` : `at ${robotHost}`;
+  const which = robotHost === null ? `of rig "${rig}" (driver ${driver})` : `at ${robotHost}`;
   throw new TeleopError('bad-option', `the robot ${which} would be armed and would move`, {
-    hint: 'Clear its surroundings, keep its emergency stop at hand, and add --arm.',
+    hint: 'Clear its surroundings, keep its emergency stop within reach, and add --arm.',
   });
 }
 
-function askedOf(given: Given) {
+function checkOptions(given: Given) {
   const robotHost = (given.values['robot'] as string | undefined) ?? null;
   const rig = String(given.values['rig'] ?? 'demo');
   mayMove(given, rig, robotHost);
@@ -112,7 +116,7 @@ function askedOf(given: Given) {
 }
 
 async function check(given: Given): Promise<number> {
-  const { json, endProgress, ...options } = askedOf(given);
+  const { json, endProgress, ...options } = checkOptions(given);
   const result = await runCheck(options).finally(endProgress);
   for (const loss of result.measured.roles.flatMap(({ losses }) => losses)) console.error(`farhand: ${loss}`);
   const files = writeReport(result);
@@ -125,25 +129,25 @@ async function check(given: Given): Promise<number> {
   return result.ok ? 0 : 1;
 }
 
-/** The page of `farhand trace report --html`; a check does not fail for its page. */
+/** Writes the page of `farhand trace report --html`; if that fails, the check still counts. */
 async function writePage({ tracePath }: CheckResult, file: string): Promise<boolean> {
   const bin = path.join(packageRoot, 'bin', 'farhand');
   return promisify(execFile)(process.execPath, [bin, 'trace', 'report', tracePath, '--html', file]).then(
     () => true,
     (error: Error) => {
-      console.error(`farhand: no page was written: ${error.message.split('\n')[0]}`);
+      console.error(`farhand: the HTML report was not written: ${error.message.split('\n')[0]}`);
       return false;
     },
   );
 }
 
 async function compare(given: Given): Promise<number> {
-  const asked = String(given.values['compare']).split(',');
-  if (asked.toSorted().join() !== [...TRANSPORTS].sort().join())
-    throw new TeleopError('bad-option', `--compare ${asked.join(',')} is not known`, {
-      hint: `Write --compare ${TRANSPORTS.join(',')}.`,
+  const transports = String(given.values['compare']).split(',');
+  if (transports.toSorted().join() !== [...TRANSPORTS].sort().join())
+    throw new TeleopError('bad-option', `--compare ${transports.join(',')} is not valid`, {
+      hint: `Use --compare ${TRANSPORTS.join(',')}.`,
     });
-  const { json, endProgress, ...options } = askedOf(given);
+  const { json, endProgress, ...options } = checkOptions(given);
   const slices = Math.round(numberOption(given, 'slices', 2, 1000) ?? 6);
   const { result, file } = await compareOn({ ...options, slices }).finally(endProgress);
   console.log(json ? JSON.stringify(result) : `${comparisonText(result)}\nReport    ${file}`);

@@ -8,7 +8,7 @@ export const configVerb: Verb = {
   usage: 'explain|rigs|schema [--rig NAME|FILE] [key=value …]',
   about: 'Shows every setting with its value, where the value came from, and what it means.',
   details: `explain   all settings of a rig, with overrides applied
-rigs      the rigs that come with farhand
+rigs      the rigs shipped with Farhand
 schema    JSON Schema of a rig file, for editors`,
   options: { rig: RIG_OPTION, json: JSON_OPTION },
   async run(given: Given) {

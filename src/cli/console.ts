@@ -12,13 +12,13 @@ export const consoleVerb: Verb = {
   usage: '[--rig NAME|FILE] [--lan] [key=value …]',
   about: 'Serves the web page that shows, drives and stops the robot, beside a running operator.',
   details: `
-With --lan other machines and headsets can reach it too, over HTTPS with a certificate made here, and have to be paired
-by the code it prints. See docs/headset.md.`,
+With --lan, other machines and headsets can reach it too, over HTTPS with a self-signed certificate. They must be paired
+with the code it prints. See docs/headset.md.`,
   options: {
     rig: RIG_OPTION,
     lan: { type: 'boolean', about: 'open to the network: console.host=0.0.0.0 console.https=true' },
-    devices: { type: 'boolean', about: 'list the paired devices and end' },
-    forget: { type: 'string', value: 'NAME', about: 'forget a paired device, by name or id, and end' },
+    devices: { type: 'boolean', about: 'list the paired devices and exit' },
+    forget: { type: 'string', value: 'NAME', about: 'remove a paired device, by name or id, and exit' },
   },
   async run(given: Given) {
     expectWords(consoleVerb, given, 0, 0);
@@ -46,14 +46,16 @@ by the code it prints. See docs/headset.md.`,
 export function printLan({ lan, pairing }: Pick<ConsoleHandle, 'lan' | 'pairing'>): void {
   const { code } = pairing.issue('operator');
   console.log(`  other machines: ${lan?.url}, headsets: ${lan?.url}vr`);
-  console.log(`  their first visit: ${lan?.trustUrl} (how to trust this machine’s certificate)`);
-  console.log(`  its SHA-256: ${lan?.fingerprint}`);
-  console.log(`  pairing code: ${code} (five minutes, one operator; more on the page, Control)`);
+  console.log(`  first visit: ${lan?.trustUrl} (how to trust this machine’s certificate)`);
+  console.log(`  certificate SHA-256: ${lan?.fingerprint}`);
+  console.log(
+    `  pairing code: ${code} (valid for five minutes, for one operator; more on the page under Control)`,
+  );
 }
 
 function listDevices(): number {
   const devices = new DeviceStore().list();
-  if (devices.length === 0) console.log('no device is paired');
+  if (devices.length === 0) console.log('no paired devices');
   for (const { id, name, role, createdAt, expiresAt } of devices)
     console.log(`${id}  ${role.padEnd(8)}  ${createdAt.slice(0, 10)} … ${expiresAt.slice(0, 10)}  ${name}`);
   return 0;
@@ -61,6 +63,6 @@ function listDevices(): number {
 
 function forgetDevice(name: string): number {
   const forgotten = new DeviceStore().forget(name);
-  console.log(forgotten === 0 ? `no device is called ${name}` : `forgot ${forgotten}`);
+  console.log(forgotten === 0 ? `no device named ${name}` : `devices removed: ${forgotten}`);
   return forgotten === 0 ? 1 : 0;
 }

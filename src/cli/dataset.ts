@@ -7,9 +7,9 @@ import { type Given, JSON_OPTION, type Verb } from './arguments.ts';
 export const datasetVerb: Verb = {
   name: 'dataset',
   usage: 'check|info DIR',
-  about: 'Examines a LeRobot v3 dataset, ours or another’s: what is in it, and which rules it breaks.',
+  about: 'Inspects any LeRobot v3 dataset: what it contains, and which rules it violates.',
   details:
-    'check exits with 1 when a rule is broken, and names the file and the row. Pictures are counted, not decoded.',
+    'check exits with 1 if a rule is violated, and names the file and row. Pictures are counted, not decoded.',
   options: { json: JSON_OPTION },
   async run(given: Given) {
     const [action, dir, extra] = given.words;
@@ -20,7 +20,7 @@ export const datasetVerb: Verb = {
     const checked = await checkDataset(dir);
     if (checked.info === null && action === 'info')
       throw new TeleopError('bad-dataset', `${dir}: ${checked.problems.list.map(problemText).join('; ')}`, {
-        hint: 'Give the folder that has meta/info.json of a LeRobot v3 dataset.',
+        hint: 'Give the folder of a LeRobot v3 dataset, the one that contains meta/info.json.',
       });
     const { problems } = checked;
     const summary = summaryOf(checked);
@@ -56,7 +56,7 @@ type Summary = ReturnType<typeof summaryOf>;
 
 function infoText({ version, robot, fps, episodes, rows, tasks, features }: Summary): string {
   const lines = [
-    `LeRobot ${version}, robot ${robot ?? 'not told'}, ${fps} rows per second`,
+    `LeRobot ${version}, robot ${robot ?? 'unknown'}, ${fps} rows per second`,
     `${episodes.length} episodes, ${rows} rows, ${((fps ?? 0) > 0 ? rows / fps! : 0).toFixed(1)} s`,
     ...tasks.map((task, i) => `task ${i}: ${task}`),
     '',
@@ -66,7 +66,7 @@ function infoText({ version, robot, fps, episodes, rows, tasks, features }: Summ
 }
 
 function checkText(dir: string, { problems, episodes }: CheckedDataset): string {
-  if (problems.total === 0) return `${dir}: ${episodes.length} episodes, every rule is kept`;
+  if (problems.total === 0) return `${dir}: ${episodes.length} episodes, no violations`;
   const more = problems.unreported.map(({ rule, file, count }) => `${rule}: ${file}: ${count} more`);
-  return [...problems.list.map(problemText), ...more, `${problems.total} broken`].join('\n');
+  return [...problems.list.map(problemText), ...more, `${problems.total} violations`].join('\n');
 }

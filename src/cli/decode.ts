@@ -5,9 +5,9 @@ import { PROTOCOLS, protocolNamed } from './protocols/protocol.ts';
 export const decodeVerb: Verb = {
   name: 'decode',
   usage: 'PROTOCOL [HEX …]',
-  about: 'Turns datagrams of a foreign protocol, one in hexadecimal per line, into JSON.',
-  details: `Reads the lines from standard input unless they are given. One line out per line in: {"ok":true,…} or
-{"ok":false,"reason":…}. Protocols: ${Object.keys(PROTOCOLS).join(', ')}.`,
+  about: 'Decodes datagrams of a foreign protocol, one hexadecimal line each, into JSON.',
+  details: `Reads standard input unless datagrams are given as arguments. Each line in gives one line out: {"ok":true,…}
+or {"ok":false,"reason":…}. Protocols: ${Object.keys(PROTOCOLS).join(', ')}.`,
   options: {},
   async run(given: Given) {
     const [name, ...words] = given.words;
@@ -21,7 +21,7 @@ export const decodeVerb: Verb = {
   },
 };
 
-/** Spaces and colons between bytes are welcome. */
+/** Spaces and colons between bytes are allowed. */
 function hexBytes(text: string): Uint8Array | null {
   const digits = text.replace(/[\s:]/g, '').replace(/^0x/i, '');
   if (digits.length % 2 !== 0 || !/^[0-9a-f]*$/i.test(digits)) return null;

@@ -13,11 +13,11 @@ export const demoVerb: Verb = {
   about: 'Starts a simulated robot, an operator and the console: a robot follows a hand within seconds.',
   details: `With --headless there is no page; the run ends with a summary. With --json the summary is one line:
 {"commands":n,"applied":n,"late":n,"dropped":n,"oneWayMs":{…},"variationMs":{…},"segmentsMs":{…},…}
-"applied" counts everything that reached the driver, late ones included.`,
+"applied" counts every command that reached the driver, including late ones.`,
   options: {
     rig: RIG_OPTION,
-    headless: { type: 'boolean', about: 'no page; for measuring and for CI' },
-    duration: { type: 'string', value: 'S', about: 'end after S seconds (default: at Ctrl-C)' },
+    headless: { type: 'boolean', about: 'no page; for measurements and CI' },
+    duration: { type: 'string', value: 'S', about: 'end after S seconds (default: on Ctrl-C)' },
     link: {
       type: 'string',
       value: 'PROFILE',
@@ -72,7 +72,7 @@ function recordTrouble(isMissed: boolean, reports: readonly RoleReport[]): strin
   const reported = reports.find((report) => report.recordTrouble !== '')?.recordTrouble;
   if (reported !== undefined) return reported;
   return isMissed
-    ? 'Nothing was recorded: the robot never followed. A rig that does not arm by itself does with operator.autoArm=true.'
+    ? 'Nothing was recorded: the robot never followed. If the rig does not arm automatically, add operator.autoArm=true.'
     : '';
 }
 

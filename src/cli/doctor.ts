@@ -8,15 +8,15 @@ const MARKS = { good: '✓', note: '!', bad: '✗' } as const;
 export const doctorVerb: Verb = {
   name: 'doctor',
   usage: '[--fix] [--robot HOST]',
-  about: 'Examines this machine: what was found, why it matters, and the command that mends it.',
-  details: `Without --fix nothing is changed. --fix shows and applies the changes that can be taken back and are gone at the
-next start of the machine: Wi-Fi power save, CPU governor, socket buffers, FTDI latency timer, CAN queue. Most need root.
-With --robot, marks and clock are measured against \`farhand check echo\` on that host. Exit code 1: something is bad (✗).
-See docs/doctor.md.`,
+  about: 'Checks this machine: what it found, why it matters, and the command that fixes it.',
+  details: `Without --fix nothing is changed. --fix shows and applies the changes that can be undone and that a reboot
+reverts: Wi-Fi power save, CPU governor, socket buffers, FTDI latency timer, CAN queue. Most need root.
+With --robot, packet marks and clock are measured against \`farhand check echo\` on that host. Exit code 1: a check
+failed (✗). See docs/doctor.md.`,
   options: {
     fix: { type: 'boolean', about: 'apply the safe changes, after showing them' },
-    robot: { type: 'string', value: 'HOST', about: 'measure the path to this host as well' },
-    'echo-port': { type: 'string', value: 'PORT', about: 'UDP port of the echo there (default: 4754)' },
+    robot: { type: 'string', value: 'HOST', about: 'also measure the path to this host' },
+    'echo-port': { type: 'string', value: 'PORT', about: 'UDP port of its echo service (default: 4754)' },
     json: JSON_OPTION,
   },
   async run(given: Given) {
@@ -32,7 +32,7 @@ See docs/doctor.md.`,
     );
     const more = rootWouldAdd({ uid: process.getuid?.() ?? -1 }, findings);
     if (!json && more.length > 0)
-      console.log(`Root would add:\n${more.map((line) => `    ${line}`).join('\n')}`);
+      console.log(`Root could also use:\n${more.map((line) => `    ${line}`).join('\n')}`);
     if (given.values['fix'] === true) return fix(findings, json);
     if (json) console.log(JSON.stringify(findings));
     return exitCode(findings);
@@ -45,7 +45,7 @@ const exitCode = (findings: readonly Finding[]): number =>
 function fix(findings: readonly Finding[], json: boolean): number {
   const repairs = repairsOf(findings);
   if (!json) {
-    console.log(repairs.length === 0 ? '\nNothing that --fix may change.' : '\nGoing to do:');
+    console.log(repairs.length === 0 ? '\nNothing for --fix to change.' : '\nChanges:');
     for (const repair of repairs) console.log(`    ${repairText(repair).did}`);
   }
   const done: Repaired[] = repairs.map((repair) => {

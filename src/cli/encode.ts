@@ -5,9 +5,9 @@ import { PROTOCOLS, protocolNamed } from './protocols/protocol.ts';
 export const encodeVerb: Verb = {
   name: 'encode',
   usage: 'PROTOCOL [JSON …]',
-  about: 'Turns JSON, one object per line, into datagrams of a foreign protocol in hexadecimal.',
-  details: `Takes what \`farhand decode\` prints. Reads the lines from standard input unless they are given. A line that
-cannot be encoded gives {"ok":false,"reason":…} in its place, and the exit code 1.
+  about: 'Encodes JSON, one object per line, as hexadecimal datagrams of a foreign protocol.',
+  details: `Accepts the output of \`farhand decode\`. Reads standard input unless objects are given as arguments. A line that
+cannot be encoded gives {"ok":false,"reason":…} and exit code 1.
 Protocols: ${Object.keys(PROTOCOLS).join(', ')}.`,
   options: {},
   async run(given: Given) {

@@ -15,12 +15,12 @@ const LINE_PERIOD_MS = 5000;
 export const exportVerb: Verb = {
   name: 'export',
   usage: 'lerobot|csv DIR --from EPISODE…',
-  about: 'Makes a LeRobot dataset or CSV files of recorded episodes.',
-  details: `EPISODE is an .mcap file, the id of one in the folder of recordings, or a folder with recordings.
-lerobot: LeRobotDataset v3.0, rows on a fixed grid, one mp4 per camera and episode. A dataset made here before is added to.
+  about: 'Exports recorded episodes as a LeRobot dataset or CSV files.',
+  details: `EPISODE is an .mcap file, the id of an episode in the recordings folder, or a folder of recordings.
+lerobot: LeRobotDataset v3.0, rows on a fixed grid, one mp4 per camera and episode. Adds to a dataset it made earlier.
 csv: one file per episode, every row as it was recorded.`,
   options: {
-    from: { type: 'string', value: 'EPISODE…', about: 'what to export; several may follow' },
+    from: { type: 'string', value: 'EPISODE…', about: 'what to export; may be several' },
     fps: {
       type: 'string',
       value: 'N',
@@ -30,10 +30,10 @@ csv: one file per episode, every row as it was recorded.`,
     'max-gap': {
       type: 'string',
       value: 'S',
-      about: 'lerobot: longest hole between rows that is bridged (default: 1)',
+      about: 'lerobot: longest gap between rows to bridge (default: 1)',
     },
     label: { type: 'string', value: 'LABEL', about: 'only episodes with this label' },
-    pictures: { type: 'boolean', about: 'csv: write the pictures too, as JPEG files' },
+    pictures: { type: 'boolean', about: 'csv: also write the pictures, as JPEG files' },
     rig: RIG_OPTION,
     json: JSON_OPTION,
   },
@@ -45,7 +45,7 @@ csv: one file per episode, every row as it was recorded.`,
         'bad-option',
         kind === undefined || kind === 'lerobot' || kind === 'csv'
           ? 'export needs lerobot|csv DIR --from EPISODE…'
-          : `there is no export "${kind}"`,
+          : `there is no export format "${kind}"`,
         {
           hint: 'For example `farhand export lerobot datasets/cups --from recordings`.',
         },
@@ -68,7 +68,7 @@ async function toLeRobot(given: Given, dir: string, episodes: readonly EpisodeSo
   const fps = numberOption(given, 'fps', 1, 240);
   if (fps !== null && !Number.isInteger(fps))
     throw new TeleopError('bad-option', `--fps ${fps} is not a whole number`, {
-      hint: 'LeRobot counts whole frames per second: give 30 for 29.97.',
+      hint: 'LeRobot needs whole frames per second: use 30 for 29.97.',
     });
   const reported = await exportLeRobot({
     dir,
@@ -84,16 +84,16 @@ async function toLeRobot(given: Given, dir: string, episodes: readonly EpisodeSo
     },
   });
   if (json) console.log(JSON.stringify({ dir, episodes: reported, checked: true }));
-  else say(`${dir}: every rule is kept`);
+  else say(`${dir}: checked, no violations`);
   return 0;
 }
 
 const episodeText = ({ id, episode, rows, leftOut, recordedS, tookS }: ExportedEpisode): string =>
   episode === null
-    ? `${id}: was in the dataset before`
-    : `${id}: episode ${episode}, ${rows} rows of ${recordedS.toFixed(1)} s in ${tookS.toFixed(1)} s${leftOut === 0 ? '' : `; left out ${leftOut} recorded rows whose pictures are lost`}`;
+    ? `${id}: already in the dataset`
+    : `${id}: episode ${episode}, ${rows} rows of ${recordedS.toFixed(1)} s in ${tookS.toFixed(1)} s${leftOut === 0 ? '' : `; skipped ${leftOut} recorded rows whose pictures are lost`}`;
 
-/** A bar on a terminal; elsewhere a line every few seconds. */
+/** A bar on a terminal, otherwise a line every few seconds. */
 function progressShown(silent: boolean): {
   update: (id: string, done: number, total: number) => void;
   done: () => void;
@@ -133,7 +133,7 @@ function codecOf(given: Given): Codec {
   const codec = given.values['codec'] ?? 'h264';
   const known = CODECS.find((name) => name === codec);
   if (known !== undefined) return known;
-  throw new TeleopError('bad-option', `--codec ${String(codec)} is not known`, {
+  throw new TeleopError('bad-option', `--codec ${String(codec)} is not valid`, {
     hint: `Use one of ${CODECS.join(', ')}.`,
   });
 }

@@ -9,9 +9,9 @@ export const fkVerb: Verb = {
   usage: '--robot NAME|FILE [--link K]',
   about: 'Forward kinematics: joint angles on stdin, poses on stdout, one JSON object per line.',
   details: `In:  {"q":[0,-1.57,1.57,-1.57,-1.57,0]}          radians, one per joint
-Out: {"positionM":[x,y,z],"quatXyzw":[x,y,z,w]}   in the base frame; with --link the frame of that joint, and the
-     flange as well: {…,"flange":{"positionM":…,"quatXyzw":…}}
-A line that is none of this gets {"status":"bad-input","reason":…} and the next one follows.`,
+Out: {"positionM":[x,y,z],"quatXyzw":[x,y,z,w]}   in the base frame; with --link the frame of that joint, and also
+     the flange: {…,"flange":{"positionM":…,"quatXyzw":…}}
+An invalid line gets {"status":"bad-input","reason":…}; processing continues with the next line.`,
   options: {
     robot: ROBOT_OPTION,
     link: { type: 'string', value: 'K', about: 'frame of joint K, 0 is the base (default: the flange)' },
@@ -23,7 +23,7 @@ A line that is none of this gets {"status":"bad-input","reason":…} and the nex
     const link = asked ?? chain.joints;
     if (!Number.isInteger(link))
       throw new TeleopError('bad-option', `--link ${link} is not a whole number`, {
-        hint: `Frames are counted from 0, the base, to ${chain.joints}, the flange.`,
+        hint: `Frames are numbered from 0 (the base) to ${chain.joints} (the flange).`,
       });
     const qRad = new Float64Array(chain.joints);
     const positionM = new Float64Array(3);

@@ -19,7 +19,7 @@ export const LOCAL_BROKER = 'nats://127.0.0.1:4222';
 const LOG_LINES = 50;
 const ESTOP_MS = 2000;
 
-/** What a rig or the command line says of the fleet. */
+/** Fleet settings from the rig and the command line. */
 export const fleetSettings = (given: Given): FleetConfig =>
   loadRig(String(given.values['rig'] ?? 'demo'), given.overrides).config.fleet;
 
@@ -28,8 +28,8 @@ export const accessOf = (given: Given, user: string) => ({
   credentials: String(given.values['creds'] ?? path.join(stateFolder(), 'fleet', `${user}.creds`)),
 });
 
-/** Everything but `operate` is a short visit to the broker. */
-function visit(
+/** Every action but `operate` connects to the broker briefly. */
+function withBroker(
   words: number,
   user: string,
   run: (connection: FleetConnection, robot: string, given: Given) => Promise<number>,
@@ -61,7 +61,7 @@ function robotOf({ words: [action = '', name = ''], words }: Given, needed: numb
 async function ls(connection: FleetConnection, _robot: string, given: Given): Promise<number> {
   const robots = await roster(connection);
   if (given.values['json'] === true) for (const robot of robots) console.log(JSON.stringify(robot));
-  else if (robots.length === 0) console.log('no robot is there, or none that these credentials may see');
+  else if (robots.length === 0) console.log('no robots online, or none that these credentials may see');
   else
     console.log(table([['robot', 'model', 'state', 'driven by', 'round trip', 'version'], ...rows(robots)]));
   return 0;
@@ -96,7 +96,7 @@ async function show(connection: FleetConnection, robot: string, given: Given): P
   ]);
   const found = { robot, presence: presence ?? null, lease };
   if (given.values['json'] === true) console.log(JSON.stringify(found));
-  else if (presence === undefined) console.log(`${robot} is not there, or these credentials may not see it`);
+  else if (presence === undefined) console.log(`${robot} is offline, or these credentials may not see it`);
   else {
     const { model, state, cause, link, version } = presence;
     console.log(`${robot}: ${model}, Farhand ${version}\n  ${state} (${cause})`);
@@ -130,7 +130,7 @@ async function release(connection: FleetConnection, robot: string): Promise<numb
       revision: entry.revision,
     });
     await connection.nats.flush();
-    console.log(`${robot} was ${userOf(entry.holder)}’s; it is free now`);
+    console.log(`${robot}: lease taken from ${userOf(entry.holder)}; the robot is free now`);
   }
   return 0;
 }
@@ -139,7 +139,7 @@ async function estop(connection: FleetConnection, robot: string): Promise<number
   const startMs = performance.now();
   const failed = (what: string, cause?: unknown) =>
     new TeleopError('not-confirmed', `e-stop of ${robot} not confirmed: ${what}`, {
-      hint: 'Use the emergency stop of the robot itself.',
+      hint: 'Use the robot’s hardware emergency stop.',
       cause,
     });
   let text: string;
@@ -147,7 +147,7 @@ async function estop(connection: FleetConnection, robot: string): Promise<number
     const subject = subjects.estop(robot, connection.user);
     text = (await connection.nats.request(subject, '', { timeout: ESTOP_MS })).string();
   } catch (cause) {
-    throw failed('it does not answer', cause);
+    throw failed('no reply', cause);
   }
   const state = parsed(estopReplySchema, text)?.state ?? 'unrecognised';
   if (state !== 'stopped') throw failed(`it is ${state}`);
@@ -158,7 +158,7 @@ async function estop(connection: FleetConnection, robot: string): Promise<number
 async function logs(connection: FleetConnection, robot: string, given: Given): Promise<number> {
   const most = numberOption(given, 'count', 1, 10_000) ?? LOG_LINES;
   const all = () => readAudit(connection.nats, robot === '' ? '*' : robot, most);
-  // A robot without a log of its own has one for administrators only.
+  // A robot without its own log appears only in the administrators' log.
   const lines = await (robot === '' ? all() : readRobotAudit(connection.nats, robot, most).catch(all));
   if (lines.length === 0 && given.values['json'] !== true) console.log('the log is empty');
   for (const line of lines) {
@@ -177,16 +177,16 @@ async function setup({ nats }: FleetConnection, _robot: string, given: Given): P
   const replicas = numberOption(given, 'replicas', 1, 5) ?? 1;
   await LeaseStore.create(nats, replicas);
   await createAudit(nats, replicas);
-  console.log('leases and log are there');
+  console.log('lease store and log are ready');
   return 0;
 }
 
 export const FLEET_ACTIONS: Record<string, (given: Given) => Promise<number>> = {
-  setup: visit(0, 'admin', setup),
-  ls: visit(0, 'me', ls),
-  show: visit(2, 'me', show),
+  setup: withBroker(0, 'admin', setup),
+  ls: withBroker(0, 'me', ls),
+  show: withBroker(2, 'me', show),
   operate,
-  release: visit(2, 'me', release),
-  estop: visit(2, 'me', estop),
-  logs: visit(1, 'admin', logs),
+  release: withBroker(2, 'me', release),
+  estop: withBroker(2, 'me', estop),
+  logs: withBroker(1, 'admin', logs),
 };

@@ -7,7 +7,7 @@ import { printLan } from './console.ts';
 import { accessOf } from './fleet-actions.ts';
 import { onEndRequest, parentChannel } from './process.ts';
 
-/** `farhand fleet console`: the fleet in a browser, as one of its users. */
+/** `farhand fleet console`: the fleet in a browser, with one user's credentials. */
 export async function fleetConsole(given: Given): Promise<number> {
   if (given.words.length > 1)
     throw new TeleopError('bad-option', `fleet console does not take "${given.words.at(-1)}"`, {
@@ -30,6 +30,6 @@ export async function fleetConsole(given: Given): Promise<number> {
   const reason = await Promise.race([ended, handle.ended]);
   await handle.close();
   if (reason === null) return 0;
-  console.error(`farhand: fleet console ends: ${reason}`);
+  console.error(`farhand: fleet console ended: ${reason}`);
   return 1;
 }

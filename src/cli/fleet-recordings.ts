@@ -16,7 +16,7 @@ import { accessOf, fleetSettings } from './fleet-actions.ts';
 import { onEndRequest } from './process.ts';
 import { recordDirOf } from './record-dir.ts';
 
-/** Options of the actions below; `farhand fleet` has them among its own. */
+/** Options of the actions below, merged into those of `farhand fleet`. */
 export const RECORDING_OPTIONS: Record<string, OptionSpec> = {
   recordings: {
     type: 'string',
@@ -25,10 +25,10 @@ export const RECORDING_OPTIONS: Record<string, OptionSpec> = {
   },
   to: { type: 'string', value: 'PLACE', about: 'push: nats (default), s3://BUCKET/FOLDER, or none' },
   from: { type: 'string', value: 'PLACE', about: 'pull: nats (default) or s3://BUCKET/FOLDER' },
-  endpoint: { type: 'string', value: 'URL', about: 'address of an S3 server that is not Amazon’s' },
-  delete: { type: 'boolean', about: 'push: delete here what was stored and verified' },
-  every: { type: 'string', value: 'S', about: 'push: look for new episodes every S seconds until ended' },
-  gb: { type: 'string', value: 'N', about: 'bucket: its size (default 20)' },
+  endpoint: { type: 'string', value: 'URL', about: 'address of an S3 server other than Amazon’s' },
+  delete: { type: 'boolean', about: 'push: delete local files once stored and verified' },
+  every: { type: 'string', value: 'S', about: 'push: look for new episodes every S seconds until Ctrl-C' },
+  gb: { type: 'string', value: 'N', about: 'bucket: size in gigabytes (default: 20)' },
 };
 
 export const RECORDING_ACTIONS: Record<string, (given: Given) => Promise<number>> = {
@@ -46,7 +46,7 @@ function robotOf(given: Given): string {
   if (ROBOT_NAME.test(robot)) return robot;
   throw new TeleopError(
     'bad-option',
-    robot === '' ? 'of which robot?' : `"${robot}" cannot be a robot's name`,
+    robot === '' ? `fleet ${given.words[0]} needs a robot` : `"${robot}" is not a valid robot name`,
     {
       hint: `Write \`farhand fleet ${given.words[0]} ROBOT\`.`,
     },
@@ -77,7 +77,7 @@ async function bucket(given: Given): Promise<number> {
     await createRecordingBucket(connection.nats, robot, { maxBytes: Math.round(gigabytes * 1e9), replicas });
     await createRobotAudit(connection.nats, robot, replicas);
     console.log(
-      `${robot}: room for ${gigabytes} GB of recordings on ${replicas} ${replicas === 1 ? 'server' : 'servers'}, and a log of its own`,
+      `${robot}: room for ${gigabytes} GB of recordings on ${replicas} ${replicas === 1 ? 'server' : 'servers'}, and its own log`,
     );
     return 0;
   } finally {
@@ -108,7 +108,7 @@ async function push(given: Given): Promise<number> {
   }
 }
 
-/** What fails is said and tried again. */
+/** Reports failures and retries in the next round. */
 async function pushAlways(index: RecordingIndex, options: PushOptions, everyMs: number): Promise<number> {
   const ended = new AbortController();
   onEndRequest(() => ended.abort());
@@ -140,12 +140,12 @@ async function pull(given: Given): Promise<number> {
   }
 }
 
-/** Those that are asked for, or all that the place has. */
+/** The requested episodes, or all that the target has. */
 function chosen(all: Recording[], episodes: readonly string[], target: RecordingTarget): Recording[] {
   for (const id of episodes)
     if (!all.some(({ episode }) => episode === id))
-      throw new TeleopError('file-missing', `the fleet knows of no episode "${id}"`, {
-        hint: 'List what it knows with `farhand fleet recordings ROBOT`.',
+      throw new TeleopError('file-missing', `the fleet has no episode "${id}"`, {
+        hint: 'List its episodes with `farhand fleet recordings ROBOT`.',
       });
   if (episodes.length > 0) return all.filter(({ episode }) => episodes.includes(episode));
   return all.filter(({ episode, places }) =>
@@ -159,7 +159,7 @@ async function recordings(given: Given): Promise<number> {
   try {
     const all = await (await RecordingIndex.open(connection.nats, robot)).list();
     if (given.values['json'] === true) console.log(JSON.stringify(all));
-    else if (all.length === 0) console.log(`no recordings of ${robot} are known`);
+    else if (all.length === 0) console.log(`no recordings of ${robot}`);
     else for (const each of all) console.log(line(each));
     return 0;
   } finally {

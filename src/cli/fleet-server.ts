@@ -13,24 +13,24 @@ import { fleetSettings } from './fleet-actions.ts';
 
 const STORE = '/var/lib/farhand-fleet';
 
-/** Options of `farhand fleet server`, which has the common ones beside them. */
+/** Options of `farhand fleet server`, in addition to the common ones. */
 export const SERVER_OPTIONS: Record<string, OptionSpec> = {
-  routes: { type: 'string', value: 'HOST:PORT,…', about: 'server: the cluster ports of all its servers' },
-  'cluster-port': { type: 'string', value: 'N', about: 'server: where the others reach it (default 6222)' },
-  'leaf-port': { type: 'string', value: 'N', about: 'server: where sites connect to' },
-  'leaf-of': { type: 'string', value: 'HOST:PORT', about: 'server: of a site; the fleet’s leaf port' },
-  'tls-cert': { type: 'string', value: 'FILE', about: 'init, server: its certificate' },
-  'tls-key': { type: 'string', value: 'FILE', about: 'init, server: the certificate’s key' },
-  'route-tls': { type: 'boolean', about: 'server: makes it a certificate towards the others of the cluster' },
-  'route-cert': { type: 'string', value: 'FILE', about: 'server: one of your own instead' },
-  'route-key': { type: 'string', value: 'FILE', about: 'server: that certificate’s key' },
-  'route-ca': { type: 'string', value: 'FILE', about: 'server: who vouches for the others’ certificates' },
-  store: { type: 'string', value: 'DIR', about: `init, server: where its data is (default ${STORE})` },
+  routes: { type: 'string', value: 'HOST:PORT,…', about: 'server: cluster ports of all servers' },
+  'cluster-port': { type: 'string', value: 'N', about: 'server: port for the other servers (default: 6222)' },
+  'leaf-port': { type: 'string', value: 'N', about: 'server: port for the servers of sites' },
+  'leaf-of': { type: 'string', value: 'HOST:PORT', about: 'server of a site: the fleet’s leaf port' },
+  'tls-cert': { type: 'string', value: 'FILE', about: 'init, server: TLS certificate' },
+  'tls-key': { type: 'string', value: 'FILE', about: 'init, server: key of the TLS certificate' },
+  'route-tls': { type: 'boolean', about: 'server: create a certificate for its cluster connections' },
+  'route-cert': { type: 'string', value: 'FILE', about: 'server: use this cluster certificate instead' },
+  'route-key': { type: 'string', value: 'FILE', about: 'server: key of the cluster certificate' },
+  'route-ca': { type: 'string', value: 'FILE', about: 'server: CA of the other servers’ certificates' },
+  store: { type: 'string', value: 'DIR', about: `init, server: data folder (default: ${STORE})` },
 };
 
 export const storeOf = ({ values }: Given): string => String(values['store'] ?? STORE);
 
-/** Half of it would be a server that looks safe and is open. */
+/** Needs both files: with only one, the server would look secure but run without TLS. */
 export function tlsOf({ values }: Given): Pick<ServerSettings, 'tls'> {
   const [cert, key] = [values['tls-cert'], values['tls-key']];
   if (cert === undefined && key === undefined) return {};
@@ -38,13 +38,13 @@ export function tlsOf({ values }: Given): Pick<ServerSettings, 'tls'> {
   throw new TeleopError('bad-option', '--tls-cert and --tls-key go together', { hint: 'Give both files.' });
 }
 
-/** Writes the settings of one more server beside the fleet's keys. */
+/** Writes the configuration of one more server beside the fleet's keys. */
 export async function writeServer(given: Given): Promise<number> {
   const text = (name: string) => (typeof given.values[name] === 'string' ? given.values[name] : undefined);
   const name = given.words[1] ?? '';
   if (!ROBOT_NAME.test(name))
-    throw new TeleopError('bad-option', `"${name}" cannot be a server's name`, {
-      hint: 'Write `farhand fleet server NAME`: small letters, digits, - and _.',
+    throw new TeleopError('bad-option', `"${name}" is not a valid server name`, {
+      hint: 'Use `farhand fleet server NAME`, with lower-case letters, digits, - and _.',
     });
   const authority = openAuthority(path.resolve(text('dir') ?? path.join(stateFolder(), 'fleet')));
   const known = await serverAccounts(authority);
@@ -74,11 +74,11 @@ export async function writeServer(given: Given): Promise<number> {
   refusePlainServer(settings, fleetSettings(given).plainBeyondLoopback);
   const file = path.join(folder, 'server.conf');
   writeWhole(file, serverConfig(settings), PRIVATE);
-  console.log(`${file}: written. Start it in that folder: \`nats-server -c server.conf\`.`);
+  console.log(`wrote ${file}. Start the server in that folder: \`nats-server -c server.conf\`.`);
   return 0;
 }
 
-/** Empty: none is wanted. A route with half of the files would not be what it looks like. */
+/** Empty without options. Needs all files: with only some, routes would look secure but not be. */
 function routeTls({ values }: Given, fleet: string, folder: string, host: string): { tls?: RouteTls } {
   if (values['route-tls'] === true) return { tls: makeRouteCertificate(fleet, folder, host, Date.now()) };
   const [cert, key, ca] = ['cert', 'key', 'ca'].map((part) => values[`route-${part}`]);
@@ -86,14 +86,14 @@ function routeTls({ values }: Given, fleet: string, folder: string, host: string
   if (typeof cert === 'string' && typeof key === 'string' && typeof ca === 'string')
     return { tls: { cert: path.resolve(cert), key: path.resolve(key), ca: path.resolve(ca) } };
   throw new TeleopError('bad-option', '--route-cert, --route-key and --route-ca go together', {
-    hint: 'Give all three, or --route-tls to have them made.',
+    hint: 'Give all three, or --route-tls to create them.',
   });
 }
 
 function siteCredentials(folder: string, name: string): string {
   const file = path.join(folder, `${name}.creds`);
   if (existsSync(file)) return file;
-  throw new TeleopError('file-missing', `there are no credentials of ${name}`, {
-    hint: `Make them first: \`farhand fleet user ${name} --role site --robots NAMES\`.`,
+  throw new TeleopError('file-missing', `there are no credentials for ${name}`, {
+    hint: `Create them first: \`farhand fleet user ${name} --role site --robots NAMES\`.`,
   });
 }

@@ -37,55 +37,55 @@ export const fleetVerb: Verb = {
   name: 'fleet',
   usage:
     'init|dev|setup|server|user|revoke|ls|show|operate|console|release|estop|logs|bucket|push|pull|recordings [NAME] [options]',
-  about: 'Many robots and operators on one NATS broker: keys and credentials, who is there, driving one.',
-  details: `What it can do:
-  farhand fleet dev                                   a server on this machine, with keys and credentials to try
-  farhand fleet init --dir /etc/farhand/fleet         keys and a server's settings for a real one
+  about: 'Many robots and operators on one NATS broker: credentials, robots online, driving one of them.',
+  details: `Actions:
+  farhand fleet dev                                   a server on this machine, with keys and credentials, to try it
+  farhand fleet init --dir /etc/farhand/fleet         keys and server configuration of a real fleet
   farhand fleet user ann --role operator --robots arm-1,arm-2 --days 30 --dir /etc/farhand/fleet
-  farhand fleet revoke ann --dir /etc/farhand/fleet   then reload every server, as it says
-  farhand fleet setup --server URL --creds FILE       makes what the fleet keeps on the broker (administrator)
-  farhand fleet ls | show ROBOT                       who is there, and how they are
-  farhand fleet operate ROBOT [--rig NAME] [key=value …]   takes the lease and drives it; ends on Ctrl-C
-  farhand fleet console [--port N] [--lan]            the fleet in a browser; robots are driven from there too
-  farhand fleet release ROBOT                         takes the lease away from whoever has it
-  farhand fleet estop ROBOT                           stops it; whoever may see it may
-  farhand fleet logs [ROBOT]                          who did what (of all: administrator)
-  farhand fleet bucket arm-1 --gb 20 --creds admin.creds           room for a robot's recordings
-  farhand fleet push arm-1 --creds arm-1.creds --delete            stores what was recorded, verifies, deletes it here
-  farhand fleet pull arm-1 --creds ann.creds --recordings ~/data   brings recordings here; recordings lists them
+  farhand fleet revoke ann --dir /etc/farhand/fleet   then reload every server as instructed
+  farhand fleet setup --server URL --creds FILE       creates lease store and log on the broker (administrator)
+  farhand fleet ls | show ROBOT                       robots online, and their state
+  farhand fleet operate ROBOT [--rig NAME] [key=value …]   takes the lease and drives the robot; Ctrl-C ends it
+  farhand fleet console [--port N] [--lan]            the fleet in a browser; drives robots too
+  farhand fleet release ROBOT                         takes the lease from its current holder
+  farhand fleet estop ROBOT                           stops the robot; anyone who may see it may stop it
+  farhand fleet logs [ROBOT]                          who did what (all robots: administrator)
+  farhand fleet bucket arm-1 --gb 20 --creds admin.creds           storage for a robot's recordings
+  farhand fleet push arm-1 --creds arm-1.creds --delete            stores and verifies recordings, deletes them here
+  farhand fleet pull arm-1 --creds ann.creds --recordings ~/data   downloads recordings; recordings lists them
 
-The keys let anybody in: keep their folder on one machine. docs/fleet.md`,
+Anyone who has the keys can issue credentials: keep their folder on one machine. See docs/fleet.md.`,
   options: {
     server: {
       type: 'string',
       value: 'URL',
-      about: `the broker, several with commas (default ${LOCAL_BROKER})`,
+      about: `broker; several separated by commas (default: ${LOCAL_BROKER})`,
     },
-    url: { type: 'string', value: 'URL', about: 'the same' },
+    url: { type: 'string', value: 'URL', about: 'same as --server' },
     creds: { type: 'string', value: 'FILE', about: 'credentials (default: those of `farhand fleet dev`)' },
     rig: RIG_OPTION,
     json: JSON_OPTION,
     audio: {
       type: 'string',
       value: 'PORT',
-      about: 'operate: the robot’s sound as RTP to this UDP port of this machine',
+      about: 'operate: send the robot’s sound as RTP to this local UDP port',
     },
-    count: { type: 'string', value: 'N', about: 'how many entries of the log (default 50)' },
-    replicas: { type: 'string', value: 'N', about: 'setup, bucket: servers that keep it (default 1)' },
+    count: { type: 'string', value: 'N', about: 'logs: number of entries (default: 50)' },
+    replicas: { type: 'string', value: 'N', about: 'setup, bucket: servers that keep a copy (default: 1)' },
     dir: { type: 'string', value: 'DIR', about: 'folder of the fleet’s keys (default: in the state folder)' },
-    role: { type: 'string', value: 'ROLE', about: `${FLEET_ROLES.join(', ')} (default operator)` },
-    robots: { type: 'string', value: 'NAMES', about: 'robots it is about, with commas; * for all (default)' },
-    days: { type: 'string', value: 'N', about: 'how long the credentials are good (default 30)' },
+    role: { type: 'string', value: 'ROLE', about: `user: ${FLEET_ROLES.join(', ')} (default: operator)` },
+    robots: { type: 'string', value: 'NAMES', about: 'user: robots, separated by commas (default: *, all)' },
+    days: { type: 'string', value: 'N', about: 'user: validity of the credentials (default: 30)' },
     out: {
       type: 'string',
       value: 'FILE',
-      about: 'where to write them (default: NAME.creds beside the keys)',
+      about: 'user: where to write the credentials (default: NAME.creds beside the keys)',
     },
-    host: { type: 'string', value: 'ADDRESS', about: 'address the server listens on (default 127.0.0.1)' },
+    host: { type: 'string', value: 'ADDRESS', about: 'address the server listens on (default: 127.0.0.1)' },
     port: {
       type: 'string',
       value: 'N',
-      about: `port the server listens on (default ${PORT}; console: 4747)`,
+      about: `port the server listens on (default: ${PORT}; console: 4747)`,
     },
     lan: { type: 'boolean', about: 'console: open to the network, with HTTPS and pairing' },
     ...SERVER_OPTIONS,
@@ -97,46 +97,50 @@ The keys let anybody in: keep their folder on one machine. docs/fleet.md`,
     if (run === undefined)
       throw new TeleopError(
         'bad-option',
-        action ? `fleet cannot "${action}"` : 'fleet needs to know what to do',
+        action ? `fleet has no action "${action}"` : 'fleet needs an action',
         {
-          hint: `It can: ${Object.keys(ACTIONS).join(', ')}.`,
+          hint: `Use one of ${Object.keys(ACTIONS).join(', ')}.`,
         },
       );
     try {
       return await run(given);
     } catch (error) {
-      throw refusal(error, action) ?? error;
+      throw brokerError(error, action) ?? error;
     }
   },
 };
 
 const ADMINISTRATORS = ['setup', 'bucket', 'logs'];
 
-/** What the broker says in its own words, in ours; null: it is something else. */
-function refusal(cause: unknown, action: string): TeleopError | null {
+/** An error of the broker as one of ours; null for any other error. */
+function brokerError(cause: unknown, action: string): TeleopError | null {
   if (!(cause instanceof Error) || cause instanceof TeleopError) return null;
   if (/permissions violation/i.test(cause.message))
     return new TeleopError('fleet-refused', `these credentials do not allow \`fleet ${action}\` here`, {
       hint: ADMINISTRATORS.includes(action)
         ? ADMINISTRATOR_HINT
-        : 'Ask for some with another role, or for this robot.',
+        : 'Ask an administrator for credentials with another role, or for this robot.',
       cause,
     });
   if (/stream not found/i.test(cause.message))
-    return new TeleopError('fleet-refused', 'the broker does not keep leases and a log yet', {
-      hint: 'An administrator makes them: `farhand fleet setup --creds admin.creds`.',
+    return new TeleopError('fleet-refused', 'the broker has no lease store or log yet', {
+      hint: 'As administrator, create them: `farhand fleet setup --creds admin.creds`.',
       cause,
     });
   if (/already in use/i.test(cause.message))
-    return new TeleopError('fleet-refused', 'it is there already, with another size or number of servers', {
-      hint: 'Leave it as it is, or change it with `nats stream edit`.',
-      cause,
-    });
+    return new TeleopError(
+      'fleet-refused',
+      'the stream exists already, with a different size or number of servers',
+      {
+        hint: 'Keep it, or change it with `nats stream edit`.',
+        cause,
+      },
+    );
   return null;
 }
 
 const ADMINISTRATOR_HINT =
-  'It needs an administrator’s: --creds admin.creds. `fleet bucket ROBOT` opens a robot’s log to its operators.';
+  'Use an administrator’s: --creds admin.creds. `fleet bucket ROBOT` opens a robot’s log to its operators.';
 
 const ACTIONS: Record<string, (given: Given) => Promise<number>> = {
   init,
@@ -165,16 +169,16 @@ async function init(given: Given): Promise<number> {
   const storeDir = storeOf(given);
   writeWhole(file, serverConfig({ ...place, ...(await serverAccounts(authority)), storeDir }), PRIVATE);
   const admin = await write(authority, { name: 'admin', role: 'admin', robots: ['*'], seconds: 365 * DAY_S });
-  console.log(`keys           ${authority.folder}  (keep them to yourself)`);
+  console.log(`keys           ${authority.folder}  (keep them secret)`);
   console.log(`administrator  ${admin}`);
-  console.log('Then:');
+  console.log('Next:');
   console.log(`  nats-server -c ${file}    # keeps its data in ${storeDir}`);
   console.log(
-    `  farhand fleet setup --server ${tls.tls ? 'tls' : 'nats'}://${place.host}:${place.port} --creds ${admin}    # once, while it runs`,
+    `  farhand fleet setup --server ${tls.tls ? 'tls' : 'nats'}://${place.host}:${place.port} --creds ${admin}    # once, while the server runs`,
   );
   console.log(`  farhand fleet user NAME --role robot|operator|viewer --dir ${authority.folder}`);
   if (tls.tls === undefined)
-    console.log('Other machines reach it by TLS only: --host ADDRESS --tls-cert FILE --tls-key FILE.');
+    console.log('Other machines can connect only over TLS: --host ADDRESS --tls-cert FILE --tls-key FILE.');
   return 0;
 }
 
@@ -209,14 +213,14 @@ async function dev(given: Given): Promise<number> {
   return 0;
 }
 
-/** A server that runs there already would be taken for the one that is started. */
+/** Otherwise a server that already runs there would be mistaken for the new one. */
 async function expectFree(host: string, port: number): Promise<void> {
   const probe = createServer();
   try {
     await once(probe.listen(port, host), 'listening');
   } catch (cause) {
-    throw new TeleopError('port-in-use', `port ${port} of ${host} is taken`, {
-      hint: 'A fleet may be running there already. Choose another port: --port N.',
+    throw new TeleopError('port-in-use', `port ${port} on ${host} is in use`, {
+      hint: 'A fleet server may already be running there. Choose another port: --port N.',
       cause,
     });
   }
@@ -227,16 +231,16 @@ function printDev(url: string, folder: string, operator: string, robot: string):
   const as = `--server ${url} --creds ${operator}`;
   console.log(`fleet: ${url}
   operator  ${operator}
-  robot     ${robot}  (its name is demo)
+  robot     ${robot}  (named demo)
 Then, in two more terminals:
   farhand robot --fleet ${url} --creds ${robot}
   farhand fleet console ${as}    # the page: http://localhost:4747
 Or drive it without a browser:
   farhand fleet operate demo ${as}
-One robot more:
+To add a robot:
   farhand fleet user arm-2 --role robot --dir ${folder}
   farhand robot --fleet ${url} --creds ${path.join(folder, 'arm-2.creds')}
-Ctrl-C ends it.`);
+Press Ctrl-C to end.`);
 }
 
 async function user(given: Given): Promise<number> {
@@ -244,7 +248,7 @@ async function user(given: Given): Promise<number> {
   const role = String(given.values['role'] ?? 'operator');
   if (!isRole(role))
     throw new TeleopError('bad-option', `there is no role "${role}"`, {
-      hint: `Choose ${FLEET_ROLES.join(', ')}.`,
+      hint: `Choose one of ${FLEET_ROLES.join(', ')}.`,
     });
   const name = given.words[1]!;
   const robots = String(given.values['robots'] ?? (role === 'robot' ? name : '*')).split(',');
@@ -255,7 +259,7 @@ async function user(given: Given): Promise<number> {
     { name, role, robots, seconds },
     typeof out === 'string' ? out : undefined,
   );
-  console.log(`${file}: ${name}, ${role} of ${robots.join(', ')}, for ${seconds / DAY_S} days`);
+  console.log(`${file}: ${name}, ${role} of ${robots.join(', ')}, valid for ${seconds / DAY_S} days`);
   return 0;
 }
 
@@ -265,17 +269,17 @@ async function revokeUser(given: Given): Promise<number> {
   revoke(authority, given.words[1]!, Date.now() / 1000);
   const { accounts } = await serverAccounts(authority);
   const files = rewriteServers(authority.folder, accounts);
-  console.log(`${given.words[1]} is void. Its credentials are refused as soon as the servers know.`);
-  for (const file of files) console.log(`  ${file}: written`);
-  console.log(files.length > 0 ? RELOAD : 'There is no server.conf beside the keys to write it to.');
-  console.log('A server whose settings are elsewhere needs this in its resolver_preload:');
+  console.log(`Revoked ${given.words[1]}. The servers reject these credentials once they have reloaded.`);
+  for (const file of files) console.log(`  wrote ${file}`);
+  console.log(files.length > 0 ? RELOAD : 'There is no server.conf beside the keys to update.');
+  console.log('A server configured elsewhere needs this in its resolver_preload:');
   for (const [key, token] of Object.entries(accounts)) console.log(`  ${key}: "${token}"`);
   return 0;
 }
 
 const RELOAD =
-  'Copy it to the server, if that is another machine, and let it read it: `nats-server --signal reload`, or ' +
-  '`systemctl reload nats-server`. Who is connected with void credentials is then thrown out.';
+  'If the server is another machine, copy the file there. Then reload: `nats-server --signal reload`, or ' +
+  '`systemctl reload nats-server`. This disconnects everyone with revoked credentials.';
 
 const isRole = (name: string): name is FleetRole => FLEET_ROLES.some((role) => role === name);
 

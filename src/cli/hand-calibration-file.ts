@@ -5,7 +5,7 @@ import { writeWhole } from '../files/write-whole.ts';
 import type { HandCalibration } from '../mapping/retarget/calibration.ts';
 import type { Given } from './arguments.ts';
 
-/** Into the rig that was named, or into a file of its own. Returns where. */
+/** Writes into the given rig or a separate file. Returns its path. */
 export function writeGains(given: Given, model: string, found: HandCalibration): string {
   const rig = given.values['rig'];
   if (typeof rig === 'string') {
@@ -17,7 +17,7 @@ export function writeGains(given: Given, model: string, found: HandCalibration):
   return file;
 }
 
-/** The text of a YAML file with the gains in it; all else, comments included, stays. */
+/** The text of a YAML file with the gains set; everything else, including comments, is kept. */
 function withGains(file: string, under: readonly string[], found: HandCalibration): string {
   const isRig = under.length > 0;
   if (isRig && !existsSync(file))
@@ -27,10 +27,10 @@ function withGains(file: string, under: readonly string[], found: HandCalibratio
   const document = parseDocument(existsSync(file) ? readFileSync(file, 'utf8') : '');
   if (document.errors.length > 0)
     throw new TeleopError('file-unreadable', `${file}: ${document.errors[0]!.message}`, {
-      hint: 'Mend the YAML, or write to another file: --out FILE.',
+      hint: 'Fix the YAML, or write to another file: --out FILE.',
     });
   if (document.contents === null)
-    document.commentBefore = ' Found by `farhand calibrate hand`: joint = angle of the hand · gain + bias.';
+    document.commentBefore = ' Written by `farhand calibrate hand`: joint = angle of the hand · gain + bias.';
   for (const key of ['gain', 'biasRad'] as const)
     for (const [name, value] of Object.entries(found[key])) document.setIn([...under, key, name], value);
   return document.toString();

@@ -4,17 +4,17 @@ import { z } from 'zod';
 import { TeleopError } from '../core/errors.ts';
 import { retargetConfig } from '../mapping/retarget/retargeter.ts';
 
-/** Either the settings themselves, or a rig with them under operator.hand. */
+/** A rig that has the gains under operator.hand. */
 const rig = z.object({ operator: z.object({ hand: z.looseObject({}) }) });
 
-/** Gains and biases from a file of their own, as `farhand calibrate hand` writes it, or from a rig. */
+/** Gains and biases from a file that `farhand calibrate hand` wrote, or from a rig. */
 export function loadGains(file: string): Record<string, unknown> {
   let value: unknown;
   try {
     value = parse(readFileSync(file, 'utf8')) ?? {};
   } catch (cause) {
     throw new TeleopError('file-unreadable', `${file} cannot be read: ${(cause as Error).message}`, {
-      hint: 'Give a YAML file as `farhand calibrate hand` writes it.',
+      hint: 'Give a YAML file that `farhand calibrate hand` wrote.',
       cause,
     });
   }
@@ -24,7 +24,7 @@ export function loadGains(file: string): Record<string, unknown> {
   if (parsed.success) return taken as Record<string, unknown>;
   const issue = parsed.error.issues[0]!;
   throw new TeleopError('bad-config', `${file}: ${[...issue.path, issue.message].join(': ')}`, {
-    hint: 'It has gain and biasRad, a number per joint, as operator.hand of a rig does.',
+    hint: 'It needs gain and biasRad, one number per joint each, like operator.hand of a rig.',
   });
 }
 

@@ -8,10 +8,10 @@ import { emptyHandSample } from '../messages/hand-sample.ts';
 import type { DatagramHandler, Peer } from '../wire/reactor.ts';
 import { openDgramReactor } from '../wire/transports/udp-dgram.ts';
 
-/** Points of a hand as they come. */
+/** Called with the points of each hand received. */
 export type OnHand = (pointsM: Float64Array, isLeft: boolean, receivedNs: number) => void;
 
-/** An input that tracks hands, with nothing behind it but a callback. */
+/** Connects an input that tracks hands to a callback, without a robot. */
 export class HandReceiver implements DatagramHandler {
   readonly #device: InputDevice;
   readonly #counters: Counters;
@@ -53,8 +53,8 @@ export class HandReceiver implements DatagramHandler {
     return receiver;
   }
 
-  /** What was refused so far. */
-  refused(): Record<string, number> {
+  /** Rejected datagrams so far, by reason. */
+  rejected(): Record<string, number> {
     return this.#counters.snapshot() as Record<string, number>;
   }
 

@@ -6,25 +6,25 @@ import { expectWords, type Given, type Verb } from './arguments.ts';
 import { answerLines, BadLine, numbersInto } from './json-lines.ts';
 import { ROBOT_OPTION, robotOption } from './robot-option.ts';
 
-/** Seeds to try when a line names none. */
+/** Seeds to try when a line has none. */
 const RESTARTS = 40;
 
 export const ikVerb: Verb = {
   name: 'ik',
   usage: '--robot NAME|FILE [--method M] [--all]',
   about: 'Inverse kinematics: poses on stdin, joint angles on stdout, one JSON object per line.',
-  details: `In:  {"positionM":[x,y,z],"quatXyzw":[x,y,z,w],"seed":[…]}   in the base frame; seed: default the resting pose
-Out: {"q":[…],"status":"ok"}   nearest to the seed; numeric also tells what is left: residualM, residualRad
+  details: `In:  {"positionM":[x,y,z],"quatXyzw":[x,y,z,w],"seed":[…]}   in the base frame; default seed: the home pose
+Out: {"q":[…],"status":"ok"}   nearest to the seed; numeric also reports the remaining error: residualM, residualRad
      {"q":[…],"status":"ok","solutions":[[…],…]}   with --all
-Status: ok; clamped (the nearest the arm can do); unreachable (the same, and no pose of the arm gets there); bad-input,
-with a reason: the next line follows.
+Status: ok; clamped (nearest solution within the limits); unreachable (likewise, and no pose of the arm gets there);
+bad-input, with a reason; processing continues with the next line.
 
 Methods: decoupled (UR: positionM is that of joint 3, the orientation that of the flange), analytic (UR, Piper: closed
 form), numeric (any arm).`,
   options: {
     robot: ROBOT_OPTION,
     method: { type: 'string', value: 'M', about: `${METHODS.join(', ')} (default: analytic, else numeric)` },
-    all: { type: 'boolean', about: 'also every solution within the limits (decoupled, analytic)' },
+    all: { type: 'boolean', about: 'also list every solution within the limits (decoupled, analytic)' },
   },
   async run(given: Given) {
     expectWords(ikVerb, given, 0, 0);
@@ -32,9 +32,13 @@ form), numeric (any arm).`,
     const method = methodOption(model, given);
     const isAll = given.values['all'] === true;
     if (isAll && method === 'numeric')
-      throw new TeleopError('bad-option', '--all needs a closed form: numeric finds one solution', {
-        hint: 'Use --method analytic, with a robot of family ur or piper (`farhand robots`).',
-      });
+      throw new TeleopError(
+        'bad-option',
+        '--all needs a closed-form method: numeric finds only one solution',
+        {
+          hint: 'Use --method analytic with a robot of family ur or piper (`farhand robots`).',
+        },
+      );
     const nearest = nearestOf(model, method);
     await answerLines(isAll && method !== 'numeric' ? allOf(model, method, nearest) : nearest);
     return 0;
@@ -48,7 +52,7 @@ function methodOption(model: RobotModel, given: Given): Method {
   if (method !== undefined) return method;
   const near = closest(String(name), METHODS);
   throw new TeleopError('bad-option', `there is no method "${String(name)}"`, {
-    hint: near ? `Did you mean --method ${near}?` : `There are ${METHODS.join(', ')}.`,
+    hint: near ? `Did you mean --method ${near}?` : `Use one of ${METHODS.join(', ')}.`,
   });
 }
 
@@ -71,7 +75,7 @@ function nearestOf(model: RobotModel, method: Method): Answer {
     else seedRad.set(model.homeRad);
     const used = isSeeded ? solver : searching;
     const status = used.solve(positionM, quatXyzw, seedRad, outRad);
-    if (status === 'bad-input') throw new BadLine('quatXyzw: has no direction');
+    if (status === 'bad-input') throw new BadLine('quatXyzw: length is zero');
     const q = Array.from(outRad);
     if (!('residual' in used)) return { q, status };
     const [residualM, residualRad] = used.residual as Float64Array;

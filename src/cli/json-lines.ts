@@ -1,13 +1,13 @@
-/** A longer line is not one of ours; what it would take to read it is refused instead. */
+/** Longer lines are rejected without being buffered. */
 const MAX_LINE = 1_000_000;
 
-/** What a line was refused for. */
+/** Why a line is rejected. */
 export class BadLine extends Error {}
 
 /**
- * Answers every line of stdin with one JSON line on stdout, until stdin ends or nobody reads any more. Answers go out
- * with the chunk that asked for them: at once to a slow writer, many at a time to a fast one, never faster than they
- * are read. A `BadLine` from `answer` becomes `{"status":"bad-input","reason":…}` and the next line follows.
+ * Answers every line of stdin with one JSON line on stdout, until stdin ends or the reader of stdout is gone. Answers
+ * are written once per input chunk, so a slow writer gets each at once and a fast one gets many together, and never
+ * faster than they are read. A `BadLine` from `answer` becomes `{"status":"bad-input","reason":…}`.
  */
 export async function answerLines(answer: (line: Record<string, unknown>) => unknown): Promise<void> {
   const input = process.stdin.setEncoding('utf8');
@@ -22,7 +22,7 @@ export async function answerLines(answer: (line: Record<string, unknown>) => unk
     }
     let out = lines.map((line) => answerText(line, answer)).join('');
     if (rest.length > MAX_LINE) {
-      if (!isSkipping) out += refusal(`the line is longer than ${MAX_LINE} characters`);
+      if (!isSkipping) out += badInput(`the line is longer than ${MAX_LINE} characters`);
       isSkipping = true;
       rest = '';
     }
@@ -31,23 +31,23 @@ export async function answerLines(answer: (line: Record<string, unknown>) => unk
   if (!isSkipping) await written(answerText(rest, answer));
 }
 
-const refusal = (reason: string): string => `${JSON.stringify({ status: 'bad-input', reason })}\n`;
+const badInput = (reason: string): string => `${JSON.stringify({ status: 'bad-input', reason })}\n`;
 
 function answerText(text: string, answer: (line: Record<string, unknown>) => unknown): string {
   if (text.trim() === '') return '';
   try {
     const line: unknown = JSON.parse(text);
     if (typeof line !== 'object' || line === null || Array.isArray(line))
-      return refusal('expected a JSON object');
+      return badInput('expected a JSON object');
     return `${JSON.stringify(answer(line as Record<string, unknown>))}\n`;
   } catch (error) {
-    if (error instanceof BadLine) return refusal(error.message);
-    if (error instanceof SyntaxError) return refusal(`not JSON: ${error.message}`);
+    if (error instanceof BadLine) return badInput(error.message);
+    if (error instanceof SyntaxError) return badInput(`not JSON: ${error.message}`);
     throw error;
   }
 }
 
-/** Waits while stdout is full; false when its reader is gone. */
+/** Waits while stdout is full; false if its reader is gone. */
 async function written(text: string): Promise<boolean> {
   const out = process.stdout;
   if (out.destroyed) return false;
@@ -62,7 +62,7 @@ async function written(text: string): Promise<boolean> {
   return !out.destroyed;
 }
 
-/** `line[key]` into `out`: as many finite numbers as it holds, or a `BadLine`. */
+/** Copies `line[key]` into `out`; throws a `BadLine` unless it holds exactly as many finite numbers. */
 export function numbersInto(line: Record<string, unknown>, key: string, out: Float64Array): void {
   const values = line[key];
   if (!Array.isArray(values) || values.length !== out.length || !values.every(Number.isFinite))

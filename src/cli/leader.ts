@@ -16,16 +16,16 @@ export const leaderVerb: Verb = {
   name: 'leader',
   usage: '--port PATH [--to HOST:PORT | --joints PORT] [--model NAME] [--hz HZ] [--baud BAUD] [--spring MA]',
   about:
-    'A leader arm of Dynamixel motors as an input: as a hand over RCTP, or joint by joint to the input joints.',
+    'Uses a Dynamixel leader arm as an input: as a hand over RCTP, or joint by joint to the input "joints".',
   details: `  farhand leader --port /dev/ttyUSB0
   farhand leader --port /dev/ttyUSB1 --to 127.0.0.1:8889
   farhand leader --port /dev/ttyUSB0 --joints 4773
 
-With --joints the follower takes the joints one for one, from an operator on this machine with operator.input=joints. Enter
-lets it follow, slowly at first to where the leader stands; Enter again lets go.
+With --joints, an operator on this machine with operator.input=joints maps the joints one to one. Press Enter to make the
+robot follow, slowly at first until it reaches the leader's pose; press Enter again to let go.
 
-Joints are motors 1 to N, the gripper is motor N + 1. All joints are free to be moved; the gripper is held open by a small
-current. Whatever stops answering is a hand that is lost: the robot holds. See docs/drivers/dk1.md.`,
+Joints are motors 1 to N, the gripper is motor N + 1. The joints move freely; a small current holds the gripper
+open. If a motor stops responding, the hand counts as lost and the robot holds. See docs/drivers/dk1.md.`,
   options: {
     port: { type: 'string', value: 'PATH', about: 'serial device of the leader' },
     to: {
@@ -33,10 +33,14 @@ current. Whatever stops answering is a hand that is lost: the robot holds. See d
       value: 'HOST:PORT',
       about: 'where to send (default: 127.0.0.1:8888, the right hand)',
     },
-    joints: { type: 'string', value: 'PORT', about: 'joint by joint, to the input joints on this port' },
+    joints: {
+      type: 'string',
+      value: 'PORT',
+      about: 'send joint by joint to the input "joints" on this port',
+    },
     model: { type: 'string', value: 'NAME', about: 'model of the follower (default: dk1)' },
     hz: { type: 'string', value: 'HZ', about: 'poses per second (default: 100)' },
-    baud: { type: 'string', value: 'BAUD', about: 'of the bus (default: 1000000)' },
+    baud: { type: 'string', value: 'BAUD', about: 'baud rate of the bus (default: 1000000)' },
     spring: { type: 'string', value: 'MA', about: 'current that opens the gripper (default: 100; 0: none)' },
   },
   async run(given: Given) {
@@ -62,7 +66,7 @@ current. Whatever stops answering is a hand that is lost: the robot holds. See d
       springMa: Math.round(numberOption(given, 'spring', 0, 300) ?? 100),
     });
     console.log(`leader on ${port} → ${sink.name}`);
-    if (joints !== null) onEnter(() => console.log(joints.toggle() ? 'follow' : 'let go'));
+    if (joints !== null) onEnter(() => console.log(joints.toggle() ? 'following' : 'let go'));
     await ended;
     console.log(JSON.stringify(leader.counts));
     await leader.close();
@@ -75,21 +79,21 @@ function jointsSink(given: Given, model: RobotModel, gripper: LeaderGripper): Jo
   const port = numberOption(given, 'joints', 1, 65_535);
   if (port === null) return null;
   if (given.values['to'] === undefined) return new JointsSink(port, model, gripper);
-  throw new TeleopError('bad-option', '--to is for a hand, --joints for joints', {
-    hint: 'Give one of them.',
+  throw new TeleopError('bad-option', '--to and --joints exclude each other', {
+    hint: 'Use --to to send a hand, or --joints to send joints.',
   });
 }
 
-/** A terminal that ends is no key that was pressed. */
+/** Listens for lines, not bytes: the end of stdin is no key press. */
 function onEnter(toggle: () => void): void {
-  console.log('Enter: follow, and let go');
+  console.log('Press Enter to follow, and again to let go.');
   createInterface({ input: process.stdin }).on('line', toggle);
 }
 
 function target(text: string): { host: string; port: number } {
   const [, host = '', port = ''] = /^([\w.-]+):(\d{1,5})$/.exec(text) ?? [];
   if (host !== '' && Number(port) > 0 && Number(port) < 65_536) return { host, port: Number(port) };
-  throw new TeleopError('bad-option', `--to ${text} is not a host and a port`, {
-    hint: 'Give it like --to 127.0.0.1:8888.',
+  throw new TeleopError('bad-option', `--to ${text} is not HOST:PORT`, {
+    hint: 'For example, --to 127.0.0.1:8888.',
   });
 }

@@ -23,33 +23,33 @@ const profiles = PROFILE_NAMES.map((name) => `  ${name.padEnd(14)}${PROFILES[nam
 export const linkVerb: Verb = {
   name: 'link',
   usage: '(--profile NAME | --trace FILE) LISTEN=TARGET …',
-  about: 'Stands between operator and robot and treats their datagrams like a network of your choice.',
-  details: `LISTEN and TARGET are [HOST:]PORT on 127.0.0.1 unless told. All mappings share one link, both ways:
+  about: 'Emulates a network of your choice between operator and robot.',
+  details: `LISTEN and TARGET are [HOST:]PORT; the default host is 127.0.0.1. All mappings share one link, in both directions:
   farhand link --profile wifi 5750=4750 5751=4751 5752=4752
   farhand operator link.commandPort=5750 link.statePort=5751 link.syncPort=5752
 
 Profiles:
 ${profiles}
 
-Faults are LENGTH@TIME or LENGTH/PERIOD@TIME, several with commas: --hole 300ms@5s,1s@20s --stall 200ms/2s@10s.
-Settings of a link (--set) and the file format are in docs/link-emulator.md.`,
+Faults are LENGTH@TIME or LENGTH/PERIOD@TIME, separated by commas: --hole 300ms@5s,1s@20s --stall 200ms/2s@10s.
+docs/link-emulator.md has the settings of a link (--set) and the file format.`,
   options: {
     profile: { type: 'string', value: 'NAME', about: 'kind of link, see above' },
     trace: { type: 'string', value: 'FILE', about: 'recorded delays: seq,send_us,delay_us, .csv or .csv.gz' },
-    'return-profile': { type: 'string', value: 'NAME', about: 'kind of link for the answers' },
-    file: { type: 'string', value: 'FILE', about: 'all of this as JSON' },
-    set: { type: 'string', value: 'KEY=VALUE,…', about: 'changes both ways: delayMs=5,loss.share=0.02' },
-    'return-set': { type: 'string', value: 'KEY=VALUE,…', about: 'changes the answers only' },
+    'return-profile': { type: 'string', value: 'NAME', about: 'kind of link for the return direction' },
+    file: { type: 'string', value: 'FILE', about: 'all these options as JSON' },
+    set: { type: 'string', value: 'KEY=VALUE,…', about: 'change both directions: delayMs=5,loss.share=0.02' },
+    'return-set': { type: 'string', value: 'KEY=VALUE,…', about: 'change the return direction only' },
     hole: { type: 'string', value: 'FAULTS', about: 'times when everything is lost' },
-    stall: { type: 'string', value: 'FAULTS', about: 'times when everything is held' },
-    faults: { type: 'string', value: 'WAY', about: 'forward, return or both (default) have the faults' },
-    seed: { type: 'string', value: 'N', about: 'the same seed gives the same link (default 1)' },
-    duration: { type: 'string', value: 'S', about: 'end after S seconds (default: at Ctrl-C)' },
-    'max-queued': { type: 'string', value: 'N', about: 'most datagrams on the way (default 8192)' },
+    stall: { type: 'string', value: 'FAULTS', about: 'times when everything is held back' },
+    faults: { type: 'string', value: 'DIRECTION', about: 'of the faults: forward, return or both (default)' },
+    seed: { type: 'string', value: 'N', about: 'the same seed gives the same link (default: 1)' },
+    duration: { type: 'string', value: 'S', about: 'end after S seconds (default: on Ctrl-C)' },
+    'max-queued': { type: 'string', value: 'N', about: 'most datagrams in flight (default: 8192)' },
     realtime: {
       type: 'string',
       value: 'PRIORITY',
-      about: 'real-time priority 1–99 of the link where granted (default 10); 0: none',
+      about: 'real-time priority 1–99 of the link, where permitted (default: 10); 0: none',
     },
     reactor: { type: 'string', value: 'KIND', about: 'auto (default), native or dgram' },
     json: JSON_OPTION,
@@ -122,7 +122,7 @@ function readLinkFile(path: string | undefined): z.infer<typeof linkFile> {
     const issue = cause instanceof z.ZodError ? cause.issues[0] : undefined;
     const why = issue ? `${issue.path.join('.')}: ${issue.message}` : (cause as Error).message;
     throw new TeleopError('file-unreadable', `link file ${path}: ${why}`, {
-      hint: 'See docs/link-emulator.md for what such a file holds.',
+      hint: 'See docs/link-emulator.md for the file format.',
       cause,
     });
   }
@@ -133,7 +133,7 @@ function mappingsOf(words: readonly string[]): LinkMapping[] {
     const [listen = '', target = '', ...rest] = word.split('=');
     if (listen !== '' && target !== '' && rest.length === 0) return { listen, target };
     throw new TeleopError('bad-option', `"${word}" is not LISTEN=TARGET`, {
-      hint: 'Write two ports, for example 5750=4750, or 5750=192.168.1.20:4750.',
+      hint: 'Give two ports, for example 5750=4750, or 5750=192.168.1.20:4750.',
     });
   });
   if (mappings.length > 0) return mappings;
@@ -142,14 +142,14 @@ function mappingsOf(words: readonly string[]): LinkMapping[] {
   });
 }
 
-/** `delayMs=5,loss.share=0.02` on top of a tree; values are YAML. */
+/** Applies `delayMs=5,loss.share=0.02` to a copy of a tree; values are YAML. */
 function changed(tree: Record<string, unknown>, text: string | undefined): Record<string, unknown> {
   const copy = structuredClone(tree);
   for (const part of text?.split(/,(?=[A-Za-z][\w.]*=)/) ?? []) {
     const [keys = '', value] = part.split(/=(.*)/s);
     if (value === undefined)
       throw new TeleopError('bad-option', `"${part}" is not a setting`, {
-        hint: 'Write KEY=VALUE, for example delayMs=5,loss.share=0.02.',
+        hint: 'Use KEY=VALUE, for example delayMs=5,loss.share=0.02.',
       });
     const path = keys.split('.');
     let here = copy;
@@ -170,11 +170,11 @@ function faultsOf(given: Given): LinkEventInput[] {
   });
 }
 
-/** An option with few values; the first is the default. */
+/** An option with a fixed set of values; the first is the default. */
 function oneOf<T extends string>(given: Given, name: string, values: readonly [T, ...T[]]): T {
   const text = given.values[name] ?? values[0];
   if ((values as readonly unknown[]).includes(text)) return text as T;
-  throw new TeleopError('bad-option', `--${name} ${String(text)} is not known`, {
+  throw new TeleopError('bad-option', `--${name} ${String(text)} is not valid`, {
     hint: `Choose one of ${values.join(', ')}.`,
   });
 }
@@ -188,7 +188,7 @@ function headText(options: LinkEmulatorOptions, link: LinkEmulator): string {
   lines.unshift(`link ready: forward ${forward.label}; return ${back.label}; seed ${options.seed}`);
   if (link.scheduling !== 'normal') lines.push(`  scheduling ${link.scheduling}`);
   if (link.fallback) lines.push(`  ${link.fallback}`);
-  if (link.reactor === 'dgram') lines.push('  without native sockets deliveries are up to 1–2 ms late');
+  if (link.reactor === 'dgram') lines.push('  without native sockets, deliveries are up to 1–2 ms late');
   return lines.join('\n');
 }
 
@@ -211,7 +211,7 @@ function statsText(stats: LinkStats): string {
     const why = Object.entries(part.lostBy).map(([loss, count]) => `${loss} ${count}`);
     const lost = part.lost > 0 ? `${part.lost} lost (${why.join(', ')})` : '0 lost';
     return `${name}: ${part.received} received, ${part.forwarded} forwarded, ${lost}, ${part.duplicated} duplicated, ${part.reordered} reordered
-  asked delay p50/p99/max ${short(part.delayMs)} ms; delivered later by p50/p99/max ${short(part.errorMs)} ms`;
+  set delay p50/p99/max ${short(part.delayMs)} ms; delivered late by p50/p99/max ${short(part.errorMs)} ms`;
   };
   return `${line('forward', stats.forward)}\n${line('return', stats.return)}`;
 }

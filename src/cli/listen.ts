@@ -17,13 +17,13 @@ const TABLE_HZ = 5;
 export const listenVerb: Verb = {
   name: 'listen',
   usage: 'INPUT [--host ADDRESS] [--port PORT] [key=value …]',
-  about: 'Shows what an input that listens on the network hears, without a robot.',
-  details: `Rate, jitter, estimated loss, tracking, e-stop, pose and what was refused. In a terminal a table, otherwise
-one line of JSON per second. Settings are the input's own, as \`farhand plugins input NAME\` lists them.`,
+  about: 'Shows what a network input receives, without a robot.',
+  details: `Rate, jitter, estimated loss, tracking, e-stop, pose and rejected packets: a table in a terminal, otherwise one
+line of JSON per second. \`farhand plugins input NAME\` lists the settings of an input.`,
   options: {
     host: { type: 'string', value: 'ADDRESS', about: 'IPv4 address to listen on (default: the setting)' },
     port: { type: 'string', value: 'PORT', about: 'UDP port of the first socket (default: the setting)' },
-    seconds: { type: 'string', value: 'S', about: 'end after S seconds (default: at Ctrl-C)' },
+    seconds: { type: 'string', value: 'S', about: 'end after S seconds (default: on Ctrl-C)' },
     json: JSON_OPTION,
   },
   async run(given: Given) {
@@ -77,7 +77,7 @@ async function inputOf(name: string, given: Given) {
     });
   }
   const relays = (plugin.relays?.(config) ?? []).map((relay) => ({ ...relay, portKey: '--port' }));
-  // Over ZeroMQ, the UDP sockets stay within this machine.
+  // With ZeroMQ, the UDP sockets are local to this machine.
   const outward: { host: string; port: number }[] = relays.length > 0 ? relays : specs;
   outward[0]!.port = numberOption(given, 'port', 0, 65535) ?? outward[0]!.port;
   const host = given.values['host'];
@@ -87,7 +87,7 @@ async function inputOf(name: string, given: Given) {
   return { open, specs, relays };
 }
 
-/** Numbers, booleans and JSON as such, anything else as text. */
+/** JSON values parsed, anything else as text. */
 function scalar(text: string): unknown {
   try {
     return JSON.parse(text);
@@ -98,7 +98,7 @@ function scalar(text: string): unknown {
 
 type ListenReport = ReturnType<Receiver['read']>;
 
-/** An input device at the end of a socket, with nothing behind it. */
+/** Feeds an input device from its sockets, and reports what it makes of them. */
 class Receiver implements DatagramHandler {
   onEnd: () => void = () => {};
   readonly #device: InputDevice;
@@ -129,7 +129,7 @@ class Receiver implements DatagramHandler {
     const reason = this.#device.ingest(bytes, length, receivedNs, from, socket);
     if (reason !== null) this.#counters.add(reason);
     if (this.#device.estop === true) this.#estops++;
-    // As a tick would, so that nothing waits in the device.
+    // Sampled as a tick would, so that nothing piles up in the device.
     this.#device.sample(receivedNs, this.#sample);
   }
 
@@ -163,12 +163,12 @@ class Receiver implements DatagramHandler {
       tracking: sample.tracking,
       clutch: sample.clutch,
       estop: sample.estop,
-      /** Packets that asked for an e-stop, refused ones included. */
+      /** Packets that requested an e-stop, including rejected ones. */
       estops: this.#estops,
       positionM: status === 'none' ? null : [...sample.positionM],
       quatXyzw: status === 'none' ? null : [...sample.quatXyzw],
       gripperClosed: status === 'none' ? null : sample.gripper,
-      /** Of a tracked hand: x, y, z of its 21 points. */
+      /** x, y, z of each of the 21 points of a tracked hand. */
       pointsM: sample.points === 0 ? null : pointsOf(sample),
       rejected: this.#counters.snapshot(),
     };
@@ -180,7 +180,7 @@ const pointsOf = ({ points, pointsM }: HandSample): number[][] =>
 
 const round = (value: number): number => Math.round(value * 1000) / 1000;
 
-/** How far each fingertip is from the wrist. */
+/** Distance of each fingertip from the wrist. */
 function fingerText(pointsM: readonly number[][]): string {
   const [wrist] = pointsM;
   const tips = [4, 8, 12, 16, 20].map((tip) => Math.hypot(...pointsM[tip]!.map((v, k) => v - wrist![k]!)));
@@ -193,20 +193,20 @@ function showTable(report: ListenReport): void {
   const numbers = (values: number[] | null) => values?.map((v) => v.toFixed(3).padStart(8)).join('') ?? '–';
   const rejected = Object.entries(report.rejected).map(([reason, count]) => `${reason} ${count}`);
   const rows = [
-    ['source', report.source ?? 'nobody'],
+    ['source', report.source ?? 'none'],
     ['rate', `${report.rateHz.toFixed(1)} per second`],
     ['jitter', report.jitterMs === null ? '–' : `${report.jitterMs.toFixed(2)} ms`],
-    ['packets', `${report.received} taken, about ${report.lostEstimate} lost on the way`],
+    ['packets', `${report.received} accepted, about ${report.lostEstimate} lost`],
     [
       'hand',
       `${report.status}, ${report.tracking ? 'seen' : 'not seen'}${report.clutch ? ', would drive' : ''}`,
     ],
-    ['e-stop', `${report.estop ? 'ASKED FOR' : 'no'} (${report.estops} packets)`],
+    ['e-stop', `${report.estop ? 'REQUESTED' : 'no'} (${report.estops} packets)`],
     ['position', `${numbers(report.positionM)} m`],
     ['rotation', `${numbers(report.quatXyzw)} x y z w`],
     ['gripper', report.gripperClosed === null ? '–' : `${(report.gripperClosed * 100).toFixed(0)} % closed`],
     ['fingers', report.pointsM === null ? '–' : fingerText(report.pointsM)],
-    ['rejected', rejected.join(', ') || 'nothing'],
+    ['rejected', rejected.join(', ') || 'none'],
   ];
   const up = drawn === 0 ? '' : `\x1b[${drawn}A`;
   drawn = rows.length;

@@ -1,10 +1,10 @@
 import { TeleopError } from '../core/errors.ts';
 import { exitCodeOf, failureText, runFarhand } from './verbs.ts';
 
-/** For what is still being sent. */
+/** Lets pending output go out. */
 const LINGER_MS = 2000;
 
-// Whoever read our output may leave; that must not end a robot process.
+// A closed pipe on our output must not end a robot process.
 process.stdout.on('error', () => {});
 process.stderr.on('error', () => {});
 
@@ -15,7 +15,7 @@ try {
   console.error(failureText(error));
   process.exitCode = exitCodeOf(error);
 }
-// The channel to a process that started us would keep this one alive.
+// The channel to the parent process would keep this one alive.
 if (process.connected) process.disconnect();
-// So would a socket or a thread that a verb left open: what is done is done.
+// So would a socket or thread that a verb left open.
 setTimeout(() => process.exit(), LINGER_MS).unref();

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 
-/** Opens the page where there is a desktop; silently does nothing elsewhere. */
+/** Opens the page if there is a desktop; otherwise silently does nothing. */
 export function openBrowser(url: string): void {
   const hasDesktop = process.env['DISPLAY'] || process.env['WAYLAND_DISPLAY'];
   const command =

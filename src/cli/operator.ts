@@ -5,7 +5,7 @@ import { roleVerb } from './role-verb.ts';
 
 export function describeOperator(info: RoleReady, rig: Rig): string {
   const lines = [
-    `operator ready for the robot at ${rig.link.robotHost}; desk on UDP ${info.ports[3]}`,
+    `operator ready for the robot at ${rig.link.robotHost}; desk on UDP port ${info.ports[3]}`,
     `  ${info.security} link over ${info.reactor}, ${info.stampSource} receive stamps, ${info.scheduling} scheduling`,
   ];
   for (const input of info.inputs) lines.push(`  listening for ${input}`);
@@ -22,7 +22,7 @@ export const operatorVerb = roleVerb(
     robot: {
       type: 'string',
       value: 'HOST',
-      about: 'where the robot is (link.robotHost)',
+      about: 'address of the robot (link.robotHost)',
       key: 'link.robotHost',
     },
     ...RECORD_SHORTCUTS,

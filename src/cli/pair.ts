@@ -22,26 +22,27 @@ const LOOPBACK = '127.0.0.1';
 export const pairVerb: Verb = {
   name: 'pair',
   usage: '[HOST[:PORT]] | --key-file FILE | --import FILE | --list',
-  about: 'Gives an operator machine and a robot machine a common key, by a short code or a key file.',
+  about:
+    'Pairs an operator machine with a robot machine: gives both the same key, by a short code or a key file.',
   details: `farhand pair --listen ADDRESS     robot machine: shows a code and waits
-farhand pair HOST[:PORT]          operator machine: asks for that code
-farhand pair --key-file FILE      makes a key to be carried over by hand (USB stick, scp)
-farhand pair --import FILE        puts such a key into the key folder
+farhand pair HOST[:PORT]          operator machine: prompts for that code
+farhand pair --key-file FILE      creates a key to copy by hand (USB stick, scp)
+farhand pair --import FILE        stores such a key in the key folder
 farhand pair --list               lists names and ids of the keys, never the keys
 
-The key folder is \${XDG_CONFIG_HOME:-~/.config}/farhand/keys, or what FARHAND_KEYS names.`,
+The key folder is \${XDG_CONFIG_HOME:-~/.config}/farhand/keys, or FARHAND_KEYS if set.`,
   options: {
     listen: { type: 'string', value: 'ADDRESS', about: `address to wait on (default: ${LOOPBACK})` },
     port: { type: 'string', value: 'PORT', about: `TCP port to wait on (default: ${PAIRING_PORT})` },
     timeout: { type: 'string', value: 'S', about: `how long to wait (default: ${TIMEOUT_S})` },
-    code: { type: 'string', value: 'CODE', about: 'the code (default: asks, or reads a line of stdin)' },
+    code: { type: 'string', value: 'CODE', about: 'the code (default: prompt, or read a line of stdin)' },
     name: {
       type: 'string',
       value: 'NAME',
-      about: "what to call the key (default: the other machine's name)",
+      about: "name of the key (default: the other machine's name)",
     },
-    'key-file': { type: 'string', value: 'FILE', about: 'make a new key in FILE' },
-    import: { type: 'string', value: 'FILE', about: 'take over the key in FILE' },
+    'key-file': { type: 'string', value: 'FILE', about: 'create a new key in FILE' },
+    import: { type: 'string', value: 'FILE', about: 'store the key in FILE in the key folder' },
     list: { type: 'boolean', about: 'list the keys' },
     json: JSON_OPTION,
   },
@@ -96,7 +97,10 @@ async function offer(given: Given): Promise<void> {
 function eventText(event: OfferEvent): string {
   if (event.kind === 'new-code') return `\n  New pairing code: ${event.code}\n`;
   if (event.kind === 'wrong-code') {
-    const left = event.guessesLeft === 0 ? 'this code is void' : `${event.guessesLeft} left for this code`;
+    const left =
+      event.guessesLeft === 0
+        ? 'this code is now invalid'
+        : `${event.guessesLeft} attempts left for this code`;
     return `Wrong code from ${event.from}; ${left}.`;
   }
   const { host, port, code, timeoutS } = event;
@@ -132,7 +136,7 @@ function parseHost(text: string): { host: string; port: number } {
   const port = Number(parts?.[2] ?? PAIRING_PORT);
   if (!bare && (parts === null || port < 1 || port > 65_535))
     throw new TeleopError('bad-option', `"${text}" is not HOST or HOST:PORT`, {
-      hint: `Give it like 192.168.1.20 or robot.local:${PAIRING_PORT}.`,
+      hint: `For example, 192.168.1.20 or robot.local:${PAIRING_PORT}.`,
     });
   return { host: parts?.[1] ?? text, port };
 }
@@ -158,12 +162,12 @@ function badCode(typed: string): never {
     'bad-option',
     typed === '' ? 'no code was given' : `"${typed}" is not a pairing code`,
     {
-      hint: 'Type the eight letters and digits the robot machine shows, like --code 7KQ2-M9XD.',
+      hint: 'Enter the eight letters and digits that the robot machine shows, for example --code 7KQ2-M9XD.',
     },
   );
 }
 
-/** One line of stdin; null at its end or on Ctrl-C. */
+/** One line of stdin; null at end of input or on Ctrl-C. */
 async function readLine(prompt: string): Promise<string | null> {
   const lines = createInterface({
     input: process.stdin,
@@ -184,9 +188,9 @@ async function readLine(prompt: string): Promise<string | null> {
 function createFile(given: Given): void {
   const file = String(given.values['key-file']);
   const made = createKeyFile(file, nameOption(given));
-  const text = `Made key ${made.id} in ${file}.
+  const text = `Created key ${made.id} in ${file}.
 On both machines: farhand pair --import ${file}
-Then delete the file: whoever has it can drive the robot.`;
+Then delete the file: anyone who has it can drive the robot.`;
   print(given, made, text);
   warnExposed(file);
 }
@@ -213,15 +217,17 @@ function nameOption(given: Given): string | null {
   const name = given.values['name'];
   if (name === undefined) return null;
   if (!isKeyName(String(name)))
-    throw new TeleopError('bad-option', `"${name}" cannot be the name of a key`, {
-      hint: 'Use up to 64 letters, digits, dots, dashes and underscores, a letter or digit first.',
+    throw new TeleopError('bad-option', `"${name}" is not a valid key name`, {
+      hint: 'Use up to 64 letters, digits, dots, dashes and underscores, starting with a letter or digit.',
     });
   return String(name);
 }
 
 function warnExposed(file: string): void {
   if (isExposed(file))
-    console.error(`farhand: others on this machine can read ${file}; its file system may not keep modes`);
+    console.error(
+      `farhand: other users of this machine can read ${file}; its file system may not support file modes`,
+    );
 }
 
 const storedText = ({ name, id, path }: StoredKey): string => `Key ${id} is "${name}", in ${path}`;

@@ -11,7 +11,7 @@ const dir = temporaryFolder('playout');
 
 const at = (name: string) => path.join(dir, name);
 
-/** Twenty seconds at 100 Hz; the link stands still for 80 ms every four seconds. */
+/** Twenty seconds at 100 Hz; the link stalls for 80 ms every four seconds. */
 function writeTrace(name: string): string {
   const rows = Array.from({ length: 2000 }, (_, i) => {
     const delayUs = Math.max(2000 + ((i * 7919) % 400), 80_000 - (i % 400) * 10_000);
@@ -41,7 +41,7 @@ const fails = (code: string, message: RegExp, hint: RegExp) => (error: unknown) 
 describe('farhand playout replay', () => {
   const trace = writeTrace('made.csv');
 
-  it('prints the score and writes what was applied and learnt', async () => {
+  it('prints the score and writes the applied commands and the learned prior', async () => {
     const out = at('deep/applied.csv');
     const prior = at('prior.json');
     const { code, out: text } = await run('replay', '--trace', trace, '--out', out, '--save-prior', prior);
@@ -57,14 +57,14 @@ describe('farhand playout replay', () => {
     assert.equal(again.code, 0);
   });
 
-  it('repairs losses by redundancy', async () => {
+  it('recovers lost commands by redundancy', async () => {
     const variation = async (...args: string[]) =>
       JSON.parse((await run('replay', '--trace', trace, '--policy', 'fixed:60', ...args)).out).variationP99Ms;
     assert.ok((await variation()) > 9);
     assert.ok((await variation('--redundancy', '8')) < 1);
   });
 
-  it('says what is wrong and what to do', async () => {
+  it('rejects bad input with an error and a hint', async () => {
     const cases: [string[], ReturnType<typeof fails>][] = [
       [[], fails('bad-option', /needs/, /--help/)],
       [['play'], fails('bad-option', /no action "play"/, /farhand playout replay/)],
@@ -83,7 +83,7 @@ describe('farhand playout replay', () => {
       [['replay', '--trace', trace, '--prior', trace], fails('file-unreadable', /not JSON/, /--save-prior/)],
       [
         ['replay', '--trace', trace, '--policy', 'none', '--save-prior', at('x')],
-        fails('bad-option', /learns nothing/, /out\./),
+        fails('bad-option', /no prior/, /Leave out/),
       ],
       [
         ['replay', '--trace', trace, '--out', path.join(trace, 'x')],
@@ -99,14 +99,14 @@ describe('farhand playout replay', () => {
     writeFileSync(at('cut.csv.gz'), Buffer.from([0x1f, 0x8b, 8, 0]));
     await assert.rejects(
       run('replay', '--trace', at('cut.csv.gz')),
-      fails('file-unreadable', /unpacked/, /fetch/),
+      fails('file-unreadable', /decompressed/, /download/),
     );
     rmSync(at('cut.csv.gz'));
   });
 });
 
 describe('farhand playout compare', () => {
-  it('tells every policy and both oracles', async () => {
+  it('scores every policy and both oracles', async () => {
     writeTrace('made.csv');
     const { out } = await run('compare', '--traces', dir);
     for (const name of ['oracle smooth', 'oracle constant', 'none', 'fixed:60', 'neteq', 'adaptive:smooth'])

@@ -20,20 +20,20 @@ const MAX_REDUNDANCY = 32;
 export const playoutVerb: Verb = {
   name: 'playout',
   usage: 'replay --trace FILE | compare --traces DIR',
-  about: 'Plays recorded delays through a playout policy and scores how it would have felt.',
+  about: 'Replays recorded delays through a playout policy and scores the result.',
   details: `replay prints the score of one trace and policy as one JSON line; compare prints mean latency (ms) and bad
-windows of every policy on every trace of a directory, and of two delays that know the future.
+windows of every policy on every trace in a directory, and of two oracles that know the future.
 Traces are CSV, plain or gzipped, at 100 Hz: seq,send_us,delay_us[,clk_us]; an empty delay means lost.
 
 Policies:
 ${POLICY_TEXTS.map(([name, about]) => `  ${name.padEnd(16)}${about}`).join('\n')}`,
   options: {
     trace: { type: 'string', value: 'FILE', about: 'trace to replay' },
-    policy: { type: 'string', value: 'P', about: 'policy to replay it with (default: adaptive)' },
-    traces: { type: 'string', value: 'DIR', about: 'directory of traces to compare on' },
+    policy: { type: 'string', value: 'P', about: 'policy to use (default: adaptive)' },
+    traces: { type: 'string', value: 'DIR', about: 'directory of traces to compare' },
     redundancy: { type: 'string', value: 'K', about: 'each packet repeats the last K commands (default: 0)' },
-    prior: { type: 'string', value: 'FILE', about: 'begin with what an earlier session learnt' },
-    'save-prior': { type: 'string', value: 'FILE', about: 'write what this one learnt' },
+    prior: { type: 'string', value: 'FILE', about: 'start with the prior that an earlier session learned' },
+    'save-prior': { type: 'string', value: 'FILE', about: 'write the prior that this session learned' },
     out: { type: 'string', value: 'FILE', about: 'write seq,apply_us,delay_us of every command' },
     json: JSON_OPTION,
   },
@@ -53,17 +53,14 @@ ${POLICY_TEXTS.map(([name, about]) => `  ${name.padEnd(16)}${about}`).join('\n')
 };
 
 function replayOne(given: Given, redundancy: number): number {
-  refuse(given, 'replay', ['traces']);
+  rejectOptions(given, 'replay', ['traces']);
   const trace = readTrace(textOption(given, 'trace') ?? missing('replay', '--trace FILE'));
   const priorPath = textOption(given, 'prior');
   const prior = priorPath === undefined ? undefined : readPrior(priorPath);
   const policy = policyOf(textOption(given, 'policy') ?? 'adaptive', prior);
   const savePath = textOption(given, 'save-prior');
   if (policy.exportPrior === undefined && (savePath ?? priorPath) !== undefined)
-    throw badOption(
-      `${policy.name} learns nothing that could be kept`,
-      'Leave --prior and --save-prior out.',
-    );
+    throw badOption(`${policy.name} has no prior to load or save`, 'Leave out --prior and --save-prior.');
   const applied = replay(trace, policy, redundancy);
   const score = scoreOf(trace, applied, redundancy > 0);
   const outPath = textOption(given, 'out');
@@ -75,7 +72,7 @@ function replayOne(given: Given, redundancy: number): number {
 }
 
 function compareAll(given: Given, redundancy: number): number {
-  refuse(given, 'compare', ['trace', 'policy', 'prior', 'save-prior', 'out']);
+  rejectOptions(given, 'compare', ['trace', 'policy', 'prior', 'save-prior', 'out']);
   const directory = textOption(given, 'traces') ?? missing('compare', '--traces DIR');
   const files = traceFiles(directory);
   const progress = progressLine('comparing');
@@ -116,19 +113,19 @@ const textOption = (given: Given, name: string): string | undefined => {
   return typeof value === 'string' ? value : undefined;
 };
 
-function refuse(given: Given, action: string, names: readonly string[]): void {
+function rejectOptions(given: Given, action: string, names: readonly string[]): void {
   for (const name of names)
     if (given.values[name] !== undefined) throw badOption(`playout ${action} does not take --${name}`);
 }
 
 function missing(action: string, what: string): never {
-  throw badOption(`playout ${action} needs ${what}`, `Give it like \`farhand playout ${action} ${what}\`.`);
+  throw badOption(`playout ${action} needs ${what}`, `Use \`farhand playout ${action} ${what}\`.`);
 }
 
 const badOption = (message: string, hint = 'See `farhand playout --help`.') =>
   new TeleopError('bad-option', message, { hint });
 
-/** In the words of this verb: what is a setting of a rig elsewhere is an option here. */
+/** Rewrites the hint of an error: the rig's setting robot.playout is --policy here. */
 function policyOf(text: string, prior: PriorJson | undefined) {
   try {
     return createPolicy(text, { prior });
@@ -142,12 +139,12 @@ function policyOf(text: string, prior: PriorJson | undefined) {
 }
 
 function readTrace(file: string): DelayTrace {
-  const bytes = readBytes(file, 'Name a delay trace: FILE.csv or FILE.csv.gz.');
+  const bytes = readBytes(file, 'Give a delay trace: FILE.csv or FILE.csv.gz.');
   const name = path.basename(file).replace(/\.csv(\.gz)?$/, '');
   return parseDelayTrace(plainText(file, bytes), name);
 }
 
-/** Unpacked. */
+/** Decompressed size. */
 const MAX_TRACE_BYTES = 1 << 30;
 
 function plainText(file: string, bytes: Buffer): string {
@@ -155,13 +152,13 @@ function plainText(file: string, bytes: Buffer): string {
   try {
     return (isGzip ? gunzipSync(bytes, { maxOutputLength: MAX_TRACE_BYTES }) : bytes).toString('utf8');
   } catch (cause) {
-    const hint = 'The file is cut off, damaged, or larger than 1 GB unpacked: fetch it again.';
-    throw new TeleopError('file-unreadable', `${file} cannot be unpacked`, { hint, cause });
+    const hint = 'The file is truncated, damaged, or larger than 1 GB decompressed: download it again.';
+    throw new TeleopError('file-unreadable', `${file} cannot be decompressed`, { hint, cause });
   }
 }
 
 function readPrior(file: string): PriorJson {
-  const hint = 'Name a file that --save-prior wrote.';
+  const hint = 'Give a file that --save-prior wrote.';
   const text = readBytes(file, hint).toString('utf8');
   let value: unknown;
   try {
@@ -170,7 +167,7 @@ function readPrior(file: string): PriorJson {
     throw new TeleopError('file-unreadable', `${file} is not JSON`, { hint, cause });
   }
   const prior = parsePrior(value);
-  if (prior === null) throw new TeleopError('file-unreadable', `${file} holds no prior`, { hint });
+  if (prior === null) throw new TeleopError('file-unreadable', `${file} is not a prior`, { hint });
   return prior;
 }
 
@@ -192,12 +189,12 @@ function readBytes(file: string, hint: string): Buffer {
 function traceFiles(directory: string): string[] {
   if (!existsSync(directory) || !statSync(directory).isDirectory())
     throw new TeleopError('file-missing', `there is no directory ${directory}`, {
-      hint: 'Name a directory with delay traces: *.csv or *.csv.gz.',
+      hint: 'Give a directory of delay traces: *.csv or *.csv.gz.',
     });
   const names = readdirSync(directory).filter((name) => /\.csv(\.gz)?$/.test(name));
   if (names.length === 0)
-    throw new TeleopError('file-missing', `${directory} holds no *.csv or *.csv.gz`, {
-      hint: 'Name a directory with delay traces.',
+    throw new TeleopError('file-missing', `${directory} contains no *.csv or *.csv.gz`, {
+      hint: 'Give a directory of delay traces.',
     });
   return names.sort().map((name) => path.join(directory, name));
 }

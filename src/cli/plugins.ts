@@ -11,7 +11,7 @@ export const pluginsVerb: Verb = {
   name: 'plugins',
   usage: '[driver|input|camera NAME]',
   about:
-    'Lists robot models, drivers, input devices and camera sources; with a name, the settings of one of them.',
+    'Lists robot models, drivers, input devices and camera sources; with a name, the settings of that one.',
   options: { json: JSON_OPTION },
   async run(given: Given) {
     const [kind, name] = given.words;
@@ -19,7 +19,7 @@ export const pluginsVerb: Verb = {
     if (kind === undefined) await list(json);
     else if (isKind(kind) && name !== undefined) await show(kind, name, json);
     else
-      throw new TeleopError('bad-option', `plugins does not know "${given.words.join(' ')}"`, {
+      throw new TeleopError('bad-option', `there is no plug-in "${given.words.join(' ')}"`, {
         hint: 'Use `farhand plugins`, `farhand plugins driver sim` or `farhand plugins input scripted`.',
       });
     return 0;

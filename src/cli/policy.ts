@@ -12,21 +12,21 @@ export const policyVerb: Verb = {
   name: 'policy',
   usage: 'ADDRESS [--rig NAME|FILE] [key=value …]',
   about:
-    'Lets a policy drive the running robot: observations go to its process, actions through the supervisor.',
+    'Lets a policy drive the running robot: sends it observations, passes its actions through the supervisor.',
   details: `ADDRESS is http://HOST:PORT/PATH, or tcp://HOST:PORT for ZeroMQ REQ/REP. docs/datasets.md has the JSON.
-Needs a running operator on this machine that was started with operator.inputs.joints={}, and an armed robot. Cameras are
-those of the rig: give the settings the operator has. A tick with a stale camera is skipped, a late answer is dropped;
-both are counted. After a hold that the policy did not cause, start it anew.`,
+Needs an armed robot and an operator on this machine, started with operator.inputs.joints={}. Cameras are those of the
+rig: give the same settings as for the operator. A tick with a stale camera is skipped, and a late reply is dropped; both
+are counted. After a hold that the policy did not cause, restart it.`,
   options: {
-    hz: { type: 'string', value: 'N', about: 'questions per second, 1 to 100 (default: 10)' },
-    timeout: { type: 'string', value: 'MS', about: 'answers later than this are dropped (default: 100)' },
+    hz: { type: 'string', value: 'N', about: 'requests per second, 1 to 100 (default: 10)' },
+    timeout: { type: 'string', value: 'MS', about: 'replies later than this are dropped (default: 100)' },
     stale: {
       type: 'string',
       value: 'MS',
-      about: 'a camera or robot silent for longer, and an older picture, is stale (default: 1000)',
+      about: 'a silent camera or robot, or a picture, is stale after this long (default: 1000)',
     },
-    task: { type: 'string', value: 'TEXT', about: 'what the policy shall do' },
-    duration: { type: 'string', value: 'S', about: 'end after S seconds (default: at Ctrl-C)' },
+    task: { type: 'string', value: 'TEXT', about: 'task for the policy' },
+    duration: { type: 'string', value: 'S', about: 'end after S seconds (default: on Ctrl-C)' },
     cameras: { type: 'boolean', about: 'the two cameras of `farhand demo --cameras`' },
     rig: RIG_OPTION,
     json: JSON_OPTION,
@@ -79,5 +79,5 @@ function countsText({
   skipped,
 }: PolicyCounts): string {
   const missed = Object.entries(skipped).map(([why, count]) => `${why} ${count}`);
-  return `${ticks} ticks, ${asked} asked, ${acted} acted, ${idle} idle; late ${late}, malformed ${malformed}, failed ${failed}, busy ${busy}; skipped: ${missed.join(', ')}`;
+  return `${ticks} ticks, ${asked} requests, ${acted} acted, ${idle} idle; late ${late}, malformed ${malformed}, failed ${failed}, busy ${busy}; skipped: ${missed.join(', ')}`;
 }

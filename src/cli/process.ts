@@ -1,17 +1,17 @@
 import type { ChildMessage } from '../app/child.ts';
 
 /**
- * The only place for signals. The first one, or the end of the process that started us, asks for a clean end. A second one
- * ends this process at once, whatever it hangs on.
+ * The only place that handles signals. The first signal, or the end of the parent process, requests a clean end. A second
+ * signal ends this process at once, even if it hangs.
  */
 
-/** `npm start` passes on the Ctrl-C that the terminal has sent us already: that is one request. */
+/** `npm start` forwards the Ctrl-C that the terminal has already sent us; both count as one request. */
 const SAME_REQUEST_MS = 100;
-/** Whoever started us is gone, so nobody else ends us. */
+/** How long a process may outlive its parent. */
 const ORPHAN_MS = 15_000;
 
 export interface EndOptions {
-  /** Files that are still being saved; they are named when they are cut off, and waited for when nobody else would. */
+  /** Files still being saved: reported if the process is killed before they are complete; an orphan waits for them. */
   unfinished?: () => readonly string[];
 }
 
@@ -21,8 +21,8 @@ const handlers: Handler[] = [];
 let requestedMs = Number.NaN;
 
 /**
- * Calls `end` on Ctrl-C, SIGTERM, SIGQUIT, a closed terminal, or when the process that started us is gone; at once if
- * that has happened before.
+ * Calls `end` on Ctrl-C, SIGTERM, SIGQUIT, a closed terminal, or the end of the parent process; immediately if that has
+ * already happened.
  */
 export function onEndRequest(end: () => void, options: EndOptions = {}): void {
   if (handlers.push({ ...options, end }) === 1) listen();
@@ -30,7 +30,7 @@ export function onEndRequest(end: () => void, options: EndOptions = {}): void {
 }
 
 function listen(): void {
-  // These reach every process of a terminal; the process that started us ends us in its own order.
+  // The terminal sends these to every process; a parent process ends its children in order.
   for (const signal of ['SIGINT', 'SIGHUP', 'SIGQUIT'] as const)
     process.on(signal, () => process.connected || onSignal(signal));
   process.on('SIGTERM', () => onSignal('SIGTERM'));
@@ -58,19 +58,19 @@ function leaveOrphan(): void {
   else leave('SIGTERM');
 }
 
-/** By the system's own hand: `process.exit` would wait for a thread that waits for a disk. */
+/** Kills this process by signal: `process.exit` would wait for a thread that is blocked on a disk. */
 export function leave(signal: NodeJS.Signals): void {
   for (const file of unfinished())
     console.error(
-      `farhand: ${file} is unfinished.${file.endsWith('.part') ? ` \`farhand recover ${file}\` finishes it.` : ''}`,
+      `farhand: ${file} is incomplete.${file.endsWith('.part') ? ` \`farhand recover ${file}\` finishes it.` : ''}`,
     );
-  // Whatever clears up at the end of a process, such as its temporary folders.
+  // Runs exit handlers, such as the removal of temporary folders.
   process.emit('exit', 1);
   process.removeAllListeners(signal);
   process.kill(process.pid, signal);
 }
 
-/** Sends to the process that started us with a channel; does nothing otherwise. Resolves when it is on its way. */
+/** Sends to the parent process if there is a channel. Resolves once the message is sent. */
 export function parentChannel(): (message: unknown) => Promise<void> {
   return (message) =>
     new Promise((resolve) => {

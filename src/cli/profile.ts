@@ -8,9 +8,9 @@ const PORT = 4748;
 export const profileVerb: Verb = {
   name: 'profile',
   usage: '[DIR|FILE] [key=value …]',
-  about: 'Serves live percentiles, series and bad seconds of a run to this machine, from its trace file.',
-  details: `Follows the newest trace in DIR (default: trace.dir of the rig), or one FILE, in a process of its own.
-GET /api/profile answers one snapshot as JSON; the WebSocket /live sends one four times a second. Loopback only.`,
+  about: 'Serves live percentiles, time series and bad seconds of a run on loopback, from its trace file.',
+  details: `Follows the newest trace in DIR (default: trace.dir of the rig), or one FILE, in a separate process.
+GET /api/profile returns one snapshot as JSON; the WebSocket /live sends four a second. Loopback only.`,
   options: {
     rig: RIG_OPTION,
     port: { type: 'string', value: 'PORT', about: `TCP port on 127.0.0.1 (default: ${PORT}; 0: any)` },
@@ -19,7 +19,7 @@ GET /api/profile answers one snapshot as JSON; the WebSocket /live sends one fou
     expectWords(profileVerb, given, 0, 1);
     const profiler = await startProfiler(whereOf(given), numberOption(given, 'port', 0, 65535) ?? PORT);
     console.log(
-      `Profiler on ${profiler.url}api/profile and ${profiler.url.replace('http', 'ws')}live (Ctrl-C ends it)`,
+      `Profiler on ${profiler.url}api/profile and ${profiler.url.replace('http', 'ws')}live (press Ctrl-C to end)`,
     );
     await new Promise<void>((resolve) => onEndRequest(resolve));
     await profiler.close();

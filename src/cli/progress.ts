@@ -1,6 +1,6 @@
 const PERIOD_MS = 200;
 
-/** A line on stderr that tells how far a long read is; silent when short or not on a terminal. */
+/** A progress bar on stderr; silent for short tasks and without a terminal. */
 export function progressLine(label: string): {
   update: (done: number, total: number) => void;
   done: () => void;

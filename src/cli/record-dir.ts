@@ -1,10 +1,10 @@
 import { loadRig } from '../rig/rig.ts';
 
-interface Asked {
+interface Arguments {
   values: Record<string, string | boolean | undefined>;
   overrides: readonly string[];
 }
 
-/** Where a rig keeps its recordings. */
-export const recordDirOf = ({ values, overrides }: Asked): string =>
+/** The recordings folder of the rig. */
+export const recordDirOf = ({ values, overrides }: Arguments): string =>
   loadRig(String(values['rig'] ?? 'demo'), overrides).config.record.dir;

@@ -11,7 +11,7 @@ export const RECORD_SHORTCUTS = {
   task: {
     type: 'string',
     value: 'TEXT',
-    about: 'what is being done; goes into the recordings (record.task)',
+    about: 'task description stored in the recordings (record.task)',
     key: 'record.task',
     set: (text: string) => JSON.stringify(text),
   },

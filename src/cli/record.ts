@@ -12,7 +12,7 @@ import { type Given, JSON_OPTION, numberOption, RIG_OPTION, type Verb } from './
 const ACTIONS = ['start', 'stop', 'discard', 'task', 'label', 'status', 'list'] as const;
 type Action = (typeof ACTIONS)[number];
 const WITHIN_MS = 5000;
-/** How many words follow each. */
+/** Number of arguments of each action. */
 const WORDS: Record<Action, number> = {
   start: 0,
   stop: 0,
@@ -27,15 +27,15 @@ export const recordVerb: Verb = {
   name: 'record',
   usage: 'start|stop|discard|task TEXT|label EPISODE TEXT|status|list [--rig NAME|FILE] [key=value …]',
   about:
-    'Records episodes: asks the operator on this machine to begin, end or drop one; labels and lists them.',
-  details: `start, stop, discard, task and status speak with the running operator, as the page does. label and list work on
-the files in record.dir, also with no operator. Between two episodes the recorder is in reset: put the scene back.
-Exit code 1: not confirmed. docs/recording.md tells what is in a file.`,
+    'Records episodes: starts, stops or discards one in the operator on this machine; labels and lists them.',
+  details: `start, stop, discard, task and status send requests to the running operator, as the page does. label and list
+work on the files in record.dir and need no operator. Between episodes the recorder is in reset: restore the scene.
+Exit code 1: not confirmed. docs/recording.md describes the files.`,
   options: {
     rig: RIG_OPTION,
-    task: { type: 'string', value: 'TEXT', about: 'start: what is being done' },
-    label: { type: 'string', value: 'TEXT', about: 'stop: how it went, such as success' },
-    refused: { type: 'boolean', about: 'list: those that did not keep the limits' },
+    task: { type: 'string', value: 'TEXT', about: 'start: task description' },
+    label: { type: 'string', value: 'TEXT', about: 'stop: outcome, such as success' },
+    refused: { type: 'boolean', about: 'list: episodes that exceeded the limits' },
     within: {
       type: 'string',
       value: 'MS',
@@ -47,9 +47,13 @@ Exit code 1: not confirmed. docs/recording.md tells what is in a file.`,
     const [word = '', ...words] = given.words;
     const action = actionOf(word);
     if (words.length !== WORDS[action])
-      throw new TeleopError('bad-option', `record ${action} takes ${WORDS[action]} words more`, {
-        hint: 'See `farhand record --help`.',
-      });
+      throw new TeleopError(
+        'bad-option',
+        `record ${action} takes ${WORDS[action]} arguments, not ${words.length}`,
+        {
+          hint: 'See `farhand record --help`.',
+        },
+      );
     const { config } = loadRig(String(given.values['rig'] ?? 'demo'), given.overrides);
     if (action === 'list') return list(given, config);
     if (action === 'label') return label(given, config, words as [string, string]);
@@ -61,9 +65,13 @@ function actionOf(word: string): Action {
   const action = ACTIONS.find((name) => name === word);
   if (action !== undefined) return action;
   const near = closest(word, ACTIONS);
-  throw new TeleopError('bad-option', word === '' ? 'record what?' : `record has no action "${word}"`, {
-    hint: near ? `Did you mean ${near}?` : `Use one of ${ACTIONS.join(', ')}.`,
-  });
+  throw new TeleopError(
+    'bad-option',
+    word === '' ? 'record needs an action' : `record has no action "${word}"`,
+    {
+      hint: near ? `Did you mean ${near}?` : `Use one of ${ACTIONS.join(', ')}.`,
+    },
+  );
 }
 
 function questionOf(
@@ -72,9 +80,9 @@ function questionOf(
   [text = '']: string[],
 ): RecorderRequest {
   const kind = 'record';
-  const said = (name: string) => (values[name] === undefined ? {} : { [name]: String(values[name]) });
-  if (action === 'start') return { kind, action, ...said('task') };
-  if (action === 'stop') return { kind, action, ...said('label') };
+  const optional = (name: string) => (values[name] === undefined ? {} : { [name]: String(values[name]) });
+  if (action === 'start') return { kind, action, ...optional('task') };
+  if (action === 'stop') return { kind, action, ...optional('label') };
   if (action === 'task') return { kind, action, task: text };
   return action === 'status' ? { action } : { kind, action };
 }
@@ -87,7 +95,7 @@ async function ask(given: Given, rig: Rig, question: RecorderRequest): Promise<n
   return 0;
 }
 
-/** The operator may run in another folder; then its own output tells. */
+/** Empty if the operator runs in another folder and the file is not here; the operator prints the summary too. */
 async function savedText(
   rig: Rig,
   { action }: RecorderRequest,

@@ -8,18 +8,18 @@ import { recoveryText } from '../record/recovery-text.ts';
 import { PART_ENDING } from '../record/writer.ts';
 import { expectWords, type Given, JSON_OPTION, type Verb } from './arguments.ts';
 
-/** As the recovery of other MCAP tools: something was lost. */
+/** Recovered with loss. */
 const WITH_LOSS = 3;
 
 export const recoverVerb: Verb = {
   name: 'recover',
   usage: 'FILE [--output FILE]',
-  about: 'Mends a recording that was cut off or damaged: keeps what is whole, rebuilds indexes and summary.',
-  details: `An unfinished X.mcap.part is finished where it is and becomes X.mcap. Of X.mcap a copy is made, X.recovered.mcap.
-With --output FILE is left alone in either case. Any MCAP file with uncompressed chunks will do.
-Exit code 0: nothing that was written is lost; 3: recovered with loss.`,
+  about: 'Repairs a truncated or damaged recording: keeps all intact data, rebuilds indexes and summary.',
+  details: `An incomplete X.mcap.part is finished in place and becomes X.mcap. X.mcap is kept; the repaired copy is
+X.recovered.mcap. With --output, FILE is never changed. Works with any MCAP file with uncompressed chunks.
+Exit code 0: no written data was lost; 3: recovered with loss.`,
   options: {
-    output: { type: 'string', value: 'FILE', about: 'where to write what is recovered' },
+    output: { type: 'string', value: 'FILE', about: 'where to write the recovered file' },
     json: JSON_OPTION,
   },
   async run(given: Given) {
@@ -41,16 +41,16 @@ async function recover(file: string, output: string | undefined): Promise<Recove
   const into = output ?? recoveryPath(file);
   if (existsSync(into))
     throw new TeleopError('file-unwritable', `${into} already exists`, {
-      hint: 'Move it away, or name another with --output FILE.',
+      hint: 'Move it away, or choose another file with --output FILE.',
     });
   if (output !== undefined || !file.endsWith(PART_ENDING))
     return recoverEpisode(file, into, packageVersion());
   if (!(await isAbandoned(file)))
     throw new TeleopError(
       'file-unwritable',
-      `${file} is in use: a living process writes it, or it changed less than a minute ago`,
+      `${file} is in use: a running process is writing it, or it changed less than a minute ago`,
       {
-        hint: 'Stop the recording, or recover a copy of what there is with --output FILE.',
+        hint: 'Stop the recording, or recover a copy of the data so far with --output FILE.',
       },
     );
   return finishEpisode(file, packageVersion());

@@ -14,15 +14,15 @@ import { recordDirOf } from './record-dir.ts';
 export const replayVerb: Verb = {
   name: 'replay',
   usage: 'EPISODE [--robot] [--rig NAME|FILE] [key=value …]',
-  about: 'Plays a recorded episode back: into a simulated robot, or with --robot into the running one.',
-  details: `EPISODE is an .mcap file or the id of one. The robot first moves slowly to the first pose, then follows what was
-commanded. With --robot the running operator on this machine drives, through its link and the robot's supervisor; the
-robot has to be armed, and the operator to have the input "joints" (operator.inputs.joints={}). Ctrl-C lets go of it.`,
+  about: 'Replays a recorded episode on a simulated robot, or with --robot on the running one.',
+  details: `EPISODE is an .mcap file or an episode id. The robot moves slowly to the first pose, then follows the recorded
+commands. With --robot, the operator on this machine drives, through its link and the robot's supervisor; the robot must
+be armed, and the operator must have the input "joints" (operator.inputs.joints={}). Ctrl-C lets go of the robot.`,
   options: {
-    robot: { type: 'boolean', about: 'the running robot instead of a simulated one' },
-    speed: { type: 'string', value: 'X', about: 'times the recorded speed, 0.1 to 2 (default: 1)' },
-    headless: { type: 'boolean', about: 'simulated: no page' },
-    'no-open': { type: 'boolean', about: 'simulated: do not open a browser' },
+    robot: { type: 'boolean', about: 'use the running robot instead of a simulated one' },
+    speed: { type: 'string', value: 'X', about: 'speed factor, 0.1 to 2 (default: 1)' },
+    headless: { type: 'boolean', about: 'simulated robot: no page' },
+    'no-open': { type: 'boolean', about: 'simulated robot: do not open a browser' },
     rig: RIG_OPTION,
     json: JSON_OPTION,
   },
@@ -32,7 +32,9 @@ robot has to be armed, and the operator to have the input "joints" (operator.inp
     const say = (text: string) => void (json || console.log(text));
     const [source, second] = await findEpisodes([given.words[0]!], recordDirOf(given));
     if (source === undefined || second !== undefined)
-      throw new TeleopError('bad-option', 'replay plays one episode', { hint: 'Give one file or one id.' });
+      throw new TeleopError('bad-option', 'replay takes exactly one episode', {
+        hint: 'Give one file or one id.',
+      });
     const { info, rows } = await openSource(source);
     const { config } = loadRig(String(given.values['rig'] ?? 'demo'), given.overrides);
     checkModel(info, loadModel(config.model));
@@ -63,7 +65,7 @@ robot has to be armed, and the operator to have the input "joints" (operator.inp
     if (json) console.log(JSON.stringify({ id: info.id, ...played }));
     else
       say(
-        `${info.id}: ${played.rows} rows in ${played.seconds.toFixed(1)} s, at most ${played.maxErrorRad.toFixed(3)} rad behind${played.complete ? '' : ', ended early'}`,
+        `${info.id}: ${played.rows} rows in ${played.seconds.toFixed(1)} s, largest error ${played.maxErrorRad.toFixed(3)} rad${played.complete ? '' : ', ended early'}`,
       );
     return played.complete ? 0 : 1;
   },
@@ -79,7 +81,7 @@ async function inSimulation(
     headless: given.values['headless'] === true || given.values['json'] === true,
     say: () => {},
     onUrl(url) {
-      say(`watch it at ${url}`);
+      say(`watch at ${url}`);
       if (given.values['no-open'] !== true) openBrowser(url);
     },
   });

@@ -6,7 +6,7 @@ import type { Given, OptionSpec, Verb } from './arguments.ts';
 export const ROBOT_OPTION: OptionSpec = {
   type: 'string',
   value: 'NAME|FILE',
-  about: 'a model of `farhand robots`, or a YAML or URDF file (arm.urdf#tip_link)',
+  about: 'model from `farhand robots`, or a YAML or URDF file (arm.urdf#tip_link)',
 };
 
 export function robotOption(verb: Verb, given: Given): RobotModel {

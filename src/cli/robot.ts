@@ -14,8 +14,8 @@ function describe(info: RoleReady, rig: Rig): string {
     `  ${info.security} link over ${info.reactor}, ${info.stampSource} receive stamps, ${info.scheduling} scheduling`,
   ];
   if (!listenHost.startsWith('127.'))
-    lines.push('  open to the network: whoever is paired with this machine can drive it');
-  if (rig.robot.allowTakeover) lines.push('  takeover allowed: a new operator displaces the one in control');
+    lines.push('  open to the network: any machine paired with this one can drive the robot');
+  if (rig.robot.allowTakeover) lines.push('  takeover allowed: a new operator replaces the one in control');
   if (info.fallback) lines.push(`  ${info.fallback}`);
   return lines.join('\n');
 }
@@ -39,16 +39,16 @@ export const robotVerb = roleVerb(
   },
   {
     options: {
-      fleet: { type: 'string', value: 'URL', about: 'take part in the fleet of this broker; opens no port' },
+      fleet: { type: 'string', value: 'URL', about: 'join the fleet of this broker; opens no port' },
       creds: { type: 'string', value: 'FILE', about: 'credentials from `farhand fleet user`' },
-      name: { type: 'string', value: 'NAME', about: 'its name there (default: the credentials’)' },
+      name: { type: 'string', value: 'NAME', about: 'name in the fleet (default: from the credentials)' },
     },
     companion(given: Given, rig: Rig) {
       const { fleet, creds, name } = given.values;
       if (typeof fleet !== 'string' && creds === undefined && name === undefined) return null;
       if (typeof fleet !== 'string' || typeof creds !== 'string')
         throw new TeleopError('bad-option', '--fleet and --creds go together', {
-          hint: 'Give the address of the broker and a file of credentials: `farhand fleet dev` makes both.',
+          hint: 'Give the broker’s address and a credentials file: `farhand fleet dev` prints both.',
         });
       const [access, own] = [{ url: fleet, credentials: creds }, typeof name === 'string' ? name : ''];
       return announced(robotCompanion(rig, access, own), access, own);

@@ -7,8 +7,8 @@ import { type Given, JSON_OPTION, type Verb } from './arguments.ts';
 export const robotsVerb: Verb = {
   name: 'robots',
   usage: '[show NAME|FILE]',
-  about: 'Lists the robot models; with show, one of them: joints, limits, resting pose, collision capsules.',
-  details: 'FILE is a YAML or URDF file; arm.urdf#tip_link says where the chain ends.',
+  about: 'Lists the robot models; show prints one: joints, limits, home pose, collision capsules.',
+  details: 'FILE is a YAML or URDF file; arm.urdf#tip_link selects the end of the chain.',
   options: { json: JSON_OPTION },
   async run(given: Given) {
     const [action, name, ...more] = given.words;
@@ -16,7 +16,7 @@ export const robotsVerb: Verb = {
     if (action === undefined) list(json);
     else if (action === 'show' && name !== undefined && more.length === 0) show(name, json);
     else
-      throw new TeleopError('bad-option', `robots does not know "${given.words.join(' ')}"`, {
+      throw new TeleopError('bad-option', `robots has no action "${given.words.join(' ')}"`, {
         hint: 'Use `farhand robots` or `farhand robots show ur3`.',
       });
     return 0;

@@ -10,17 +10,17 @@ import { expectWords, type Given, JSON_OPTION, type OptionSpec, RIG_OPTION, type
 import { cameraLine } from './camera-text.ts';
 import { leave, onEndRequest, parentChannel } from './process.ts';
 
-/** An option that is another name for a setting. */
+/** An option that sets one setting. */
 export interface Shortcut extends OptionSpec {
   key: string;
-  /** What the setting becomes; the option's own value otherwise. */
+  /** Value of the setting; by default the option's value. */
   set?: (value: string) => string;
 }
 
-/** Options of a role's own with which it takes part in a fleet. */
+/** Options with which a role joins a fleet. */
 export interface FleetOptions {
   options: Record<string, OptionSpec>;
-  /** Null: they were not given. */
+  /** Null if the options were not given. */
   companion: (given: Given, rig: Rig) => Companion | null;
 }
 
@@ -36,7 +36,7 @@ export function roleVerb(
     name: role,
     usage: '[--rig NAME|FILE] [key=value …]',
     about,
-    details: 'Settings are overridden as key=value; `farhand config explain` lists them. Ends on Ctrl-C.',
+    details: 'Settings are overridden as key=value; `farhand config explain` lists them. Ctrl-C ends it.',
     options: { rig: RIG_OPTION, ...shortcuts, ...fleet?.options, json: JSON_OPTION },
     async run(given: Given) {
       expectWords(verb, given, 0, 0);
@@ -52,7 +52,7 @@ export function roleVerb(
   return verb;
 }
 
-/** Runs a role to its end, with what goes on beside it in a fleet. Returns the exit code. */
+/** Runs a role until it ends, with its companion if it is part of a fleet. Returns the exit code. */
 export async function runRole(
   role: Role,
   rig: Rig,
@@ -89,7 +89,7 @@ export async function runRole(
     failure ??= error;
     handle.windDown();
   };
-  // A bug of ours: bring the robot to rest first, then say so.
+  // A bug: stop the robot first, then report it.
   process.on('uncaughtException', (error) => {
     console.error(error);
     handle.keepFlight(String(error));
@@ -104,7 +104,7 @@ export async function runRole(
     () => {},
   );
   void companion?.ended.then((reason) => {
-    print({ kind: 'fleet-ended', reason }, `the fleet: ${reason}`);
+    print({ kind: 'fleet-ended', reason }, `fleet connection ended: ${reason}`);
     fail('fleet');
   });
   const report = await handle.done
@@ -117,7 +117,7 @@ export async function runRole(
   await sendToParent({ kind: 'report', report });
   print({ kind: 'report', ...report }, reportText(report));
   for (const loss of report.losses) console.error(`farhand: ${loss}`);
-  // The thread that saves it is stuck and would keep this process.
+  // The thread that saves it is stuck and would keep this process alive.
   if (handle.unfinished().length > 0) leave('SIGTERM');
   if (failure instanceof TeleopError) throw failure;
   return failure === null && report.losses.length === 0 ? 0 : 1;
@@ -135,7 +135,7 @@ function reportText(report: RoleReport): string {
   const counted = Object.entries(report.counters).map(([reason, count]) => `${reason} ${count}`);
   if (counted.length > 0) lines.push(`counted: ${counted.join(', ')}`);
   if (report.tracePath !== null) lines.push(`trace: ${report.tracePath}`);
-  if (report.traceDropped > 0) lines.push(`commands missing in the trace: ${report.traceDropped}`);
+  if (report.traceDropped > 0) lines.push(`commands missing from the trace: ${report.traceDropped}`);
   lines.push(...report.cameras.map(cameraLine));
   return lines.filter(Boolean).join('\n');
 }

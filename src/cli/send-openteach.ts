@@ -37,7 +37,7 @@ interface SendOptions {
   lost: Window;
 }
 
-/** All sockets of OpenTeach's Quest app, as it opens them: PUSH that connects. */
+/** Opens the sockets of OpenTeach's Quest app as the app does: PUSH sockets that connect. */
 export async function sendOpenTeach(given: Given, encode: Protocol['encode']): Promise<number> {
   const options = optionsOf(given);
   const host = await resolved(String(given.values['host'] ?? '127.0.0.1'));
@@ -62,14 +62,14 @@ function optionsOf(given: Given): SendOptions {
   const one = <T extends string>(name: string, known: readonly T[], fallback: T): T => {
     const value = text(name, fallback) as T;
     if (known.includes(value)) return value;
-    throw new TeleopError('bad-option', `--${name} ${value} is not known`, {
+    throw new TeleopError('bad-option', `--${name} ${value} is not valid`, {
       hint: `Choose one of ${known.join(', ')}.`,
     });
   };
   const source = one('from', SOURCES, 'scripted');
   if (source === 'recorded' && given.values['file'] === undefined)
     throw new TeleopError('bad-option', '--from recorded needs --file', {
-      hint: 'Give a file of lines as `farhand decode openteach` prints them, with timestampS.',
+      hint: 'Give a file of lines that `farhand decode openteach` printed, with timestampS.',
     });
   const hand = one('hand', ['right', 'left', 'both'], 'right');
   return {
@@ -94,8 +94,8 @@ function portsOf(given: Given): Record<Place, number> {
     if (part === '') continue;
     const found = /^(right|left|button|pause)=(\d{1,5})$/.exec(part);
     if (found === null || Number(found[2]) > 65535)
-      throw new TeleopError('bad-option', `--ports ${part} is not a port`, {
-        hint: 'Write it like --ports right=8087,left=8110,button=8095,pause=8100; 0 opens none.',
+      throw new TeleopError('bad-option', `--ports ${part} is not NAME=PORT`, {
+        hint: 'For example, --ports right=8087,left=8110,button=8095,pause=8100; 0 opens no socket.',
       });
     ports[found[1] as Place] = Number(found[2]);
   }
@@ -119,7 +119,7 @@ class App {
     const sockets: Partial<Record<Place, Push>> = {};
     for (const [place, port] of Object.entries(ports) as [Place, number][]) {
       if (port === 0) continue;
-      // Nothing may pile up for a PC that is not there.
+      // Nothing may pile up while the PC is unreachable.
       const socket = new zmq.Push({ linger: 100, immediate: true, sendTimeout: 0, sendHighWaterMark: 2 });
       socket.connect(`tcp://${host}:${port}`);
       sockets[place] = socket;
@@ -162,7 +162,7 @@ class App {
     return {
       sent: this.#sent,
       refused: this.refused,
-      /** Nobody took them. */
+      /** Not accepted by any receiver. */
       failed: this.#failed,
       seconds,
       rateHz: this.#sent / seconds,
@@ -177,7 +177,7 @@ class App {
 
 const within = (atS: number, [from, to]: Window): boolean => atS >= from && atS < to;
 
-/** Instants are multiples of the period from the start, so that lateness never adds up. */
+/** Due times are multiples of the period from the start, so lateness never accumulates. */
 async function sendScript(
   app: App,
   options: SendOptions,
@@ -239,7 +239,7 @@ function objectOf(line: string): Record<string, unknown> {
     const value: unknown = JSON.parse(line);
     if (typeof value === 'object' && value !== null) return value as Record<string, unknown>;
   } catch {
-    // Refused and counted when it is encoded.
+    // Rejected and counted when it is encoded.
   }
   return {};
 }
@@ -251,7 +251,7 @@ function reportText(report: ReturnType<App['report']>, host: string): string {
     lines.push(
       `  late p50 ${lateMs.p50.toFixed(3)}, p99 ${lateMs.p99.toFixed(3)}, max ${lateMs.max.toFixed(3)} ms`,
     );
-  if (refused > 0) lines.push(`  ${refused} lines were not hands`);
-  if (failed > 0) lines.push(`  ${failed} were taken by nobody`);
+  if (refused > 0) lines.push(`  ${refused} lines rejected: not a hand`);
+  if (failed > 0) lines.push(`  ${failed} not received by anyone`);
   return lines.join('\n');
 }

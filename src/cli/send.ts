@@ -15,26 +15,26 @@ const SOURCES = ['figure8', 'recorded', 'stdin'] as const;
 export const sendVerb: Verb = {
   name: 'send',
   usage: 'PROTOCOL [--host HOST] [--port PORT] [--from SOURCE]',
-  about: 'Stands in for a headset: sends a foreign protocol.',
+  about: 'Simulates a headset: sends a foreign protocol.',
   details: `figure8   a hand drawing a figure eight (default)
-recorded  the lines of --file, as \`farhand decode\` prints them, in their own timing (timestampS)
-stdin     the same lines, each sent when it comes; without timestampS it is now
+recorded  the lines of --file, as \`farhand decode\` prints them, with their recorded timing (timestampS)
+stdin     the same lines, each sent as it arrives; timestampS defaults to the current time
 scripted  openteach: a hand in --shape (default), to all four sockets of an OpenTeach PC, ZeroMQ PUSH
 
 Protocols: ${Object.keys(PROTOCOLS).join(', ')}.`,
   options: {
-    host: { type: 'string', value: 'HOST', about: 'where to (default 127.0.0.1)' },
-    port: { type: 'string', value: 'PORT', about: 'UDP port (default: the protocol’s own)' },
-    hz: { type: 'string', value: 'HZ', about: 'packets per second of figure8 (default: the protocol’s own)' },
+    host: { type: 'string', value: 'HOST', about: 'receiver (default: 127.0.0.1)' },
+    port: { type: 'string', value: 'PORT', about: 'UDP port (default: the protocol’s)' },
+    hz: { type: 'string', value: 'HZ', about: 'packets per second of figure8 (default: the protocol’s)' },
     seconds: {
       type: 'string',
       value: 'S',
-      about: 'end after S seconds (default: at Ctrl-C or the last line)',
+      about: 'end after S seconds (default: on Ctrl-C or after the last line)',
     },
     from: { type: 'string', value: 'SOURCE', about: 'figure8, recorded or stdin' },
-    file: { type: 'string', value: 'FILE', about: 'what to play with --from recorded' },
-    'estop-after': { type: 'string', value: 'S', about: 'from then on every packet asks for an e-stop' },
-    'lose-tracking': { type: 'string', value: 'A-B', about: 'from A to B seconds no hand is seen' },
+    file: { type: 'string', value: 'FILE', about: 'lines for --from recorded' },
+    'estop-after': { type: 'string', value: 'S', about: 'every packet after S seconds requests an e-stop' },
+    'lose-tracking': { type: 'string', value: 'A-B', about: 'no hand is tracked from A to B seconds' },
     hand: { type: 'string', value: 'HAND', about: 'openteach: right, left or both' },
     shape: { type: 'string', value: 'SHAPE', about: 'openteach: open, fist, spread, pinch or cycle' },
     points: { type: 'string', value: 'N', about: 'openteach: 24 (OVR, default), 26 (OpenXR), 21 or 25' },
@@ -81,18 +81,18 @@ function optionsOf(given: Given): SendArguments {
   const protocol = protocolNamed(given.words[0]);
   const { sender } = protocol;
   if (sender === undefined)
-    throw new TeleopError('bad-option', `${given.words[0]} cannot be sent`, {
+    throw new TeleopError('bad-option', `protocol ${given.words[0]} has no sender`, {
       hint: 'See `farhand send --help`.',
     });
   const source = (given.values['from'] ?? 'figure8') as SendArguments['source'];
   if (!SOURCES.includes(source))
-    throw new TeleopError('bad-option', `--from ${source} is not known`, {
+    throw new TeleopError('bad-option', `--from ${source} is not valid`, {
       hint: `Choose one of ${SOURCES.join(', ')}.`,
     });
   const file = source === 'stdin' ? '-' : String(given.values['file'] ?? '');
   if (source === 'recorded' && file === '')
     throw new TeleopError('bad-option', '--from recorded needs --file', {
-      hint: 'Give a file of lines as `farhand decode` prints them.',
+      hint: 'Give a file of lines that `farhand decode` printed.',
     });
   return {
     protocol,
@@ -108,7 +108,7 @@ function optionsOf(given: Given): SendArguments {
   };
 }
 
-/** Instants are multiples of the period from the start, so that lateness never adds up. */
+/** Due times are multiples of the period from the start, so lateness never accumulates. */
 async function sendFigure(
   sending: Sending,
   options: SendArguments,
@@ -151,7 +151,7 @@ function objectOf(line: string): Record<string, unknown> {
     const value: unknown = JSON.parse(line);
     if (typeof value === 'object' && value !== null) return value as Record<string, unknown>;
   } catch {
-    // Refused and counted when it is encoded.
+    // Rejected and counted when it is encoded.
   }
   return {};
 }
@@ -165,7 +165,7 @@ function reportText(report: ReturnType<Sending['report']>, { host, port }: SendA
     lines.push(
       `  late p50 ${lateMs.p50.toFixed(3)}, p99 ${lateMs.p99.toFixed(3)}, max ${lateMs.max.toFixed(3)} ms`,
     );
-  if (refused > 0) lines.push(`  ${refused} lines were not packets`);
+  if (refused > 0) lines.push(`  ${refused} lines rejected: not a packet`);
   if (failed > 0) lines.push(`  ${failed} could not be sent`);
   return lines.join('\n');
 }

@@ -7,11 +7,11 @@ export interface SendOptions {
   protocol: Protocol;
   port: number;
   estopAfterS: number;
-  /** No hand is seen from … to …, seconds. */
+  /** No hand is tracked from … to …, seconds. */
   lost: readonly [number, number];
 }
 
-/** What has been sent so far. */
+/** Sends packets and counts them. */
 export class Sending {
   readonly startNs = monotonicClock.nowNs();
   readonly #socket: Socket;
@@ -61,7 +61,7 @@ export class Sending {
     if (this.#lateMs.length < 1e6) this.#lateMs.push((nowNs - dueNs) / 1e6);
   }
 
-  /** A closed socket forgets what has not left yet. */
+  /** Call before closing the socket: it discards pending packets. */
   async flush(): Promise<void> {
     await this.#pending;
   }

@@ -20,7 +20,7 @@ const unit: ServiceUnit = {
 };
 
 describe('a systemd unit', () => {
-  it('restarts what failed, and gives the control thread its priority', () => {
+  it('restarts on failure and allows real-time priority', () => {
     const text = unitText(unit);
     assert.match(text, /^Restart=on-failure$/m);
     assert.match(text, /^LimitRTPRIO=80$/m);
@@ -28,7 +28,7 @@ describe('a systemd unit', () => {
     assert.match(text, /"name=an arm at 100 %% \$\$HOME \\"quoted\\""/);
   });
 
-  it('takes part in a fleet, or shows one', () => {
+  it('starts a robot of a fleet, or the fleet console', () => {
     const fleet = { url: 'nats://broker:4222', credentials: '/etc/farhand/arm-1.creds' };
     const robot =
       /^ExecStart=.*farhand robot --fleet nats:\/\/broker:4222 --creds \/etc\/farhand\/arm-1\.creds --rig demo/m;
@@ -37,7 +37,7 @@ describe('a systemd unit', () => {
     assert.match(unitText({ ...unit, role: 'console', fleet }), page);
   });
 
-  it('is one systemd itself accepts', { skip: needs('systemd-analyze') }, () => {
+  it('passes systemd-analyze verify', { skip: needs('systemd-analyze') }, () => {
     const file = path.join(temporaryFolder('unit'), unitName('robot'));
     writeFileSync(file, unitText(unit));
     const { status, stderr } = spawnSync('systemd-analyze', ['verify', '--man=no', file], {

@@ -4,22 +4,22 @@ export interface ServiceUnit {
   /** Account it runs as; systemd does not start it as root. */
   user: string;
   rig: string;
-  /** Of a broker: a robot takes part in its fleet, a console is the fleet's. */
+  /** A robot joins this fleet; a console shows it. */
   fleet?: { url: string; credentials: string };
   overrides: readonly string[];
   /** Absolute paths. */
   node: string;
   bin: string;
   workingDirectory: string;
-  /** Highest SCHED_FIFO priority the control thread may ask for. */
+  /** Highest SCHED_FIFO priority that the control thread may request. */
   realtimePriority: number;
 }
 
 export const unitName = (role: ServiceUnit['role']): string => `farhand-${role}.service`;
 
 /**
- * The text of the unit. A role that ends by itself is started again: a robot comes up disarmed, and an operator does
- * not engage by itself, so a restart moves nothing. What ends five times in a minute stays down, for somebody to look.
+ * The text of the unit. A role that fails is restarted: a robot starts disarmed, and an operator does not engage
+ * automatically, so a restart moves nothing. After five failures in a minute the unit stays down.
  */
 export function unitText(unit: ServiceUnit): string {
   const command = [unit.node, unit.bin, ...words(unit), '--rig', unit.rig, ...unit.overrides]
@@ -40,14 +40,14 @@ export function unitText(unit: ServiceUnit): string {
     // SIGTERM is a clean end: the robot comes to rest and the last trace lines are written.
     'KillSignal=SIGTERM',
     'KillMode=mixed',
-    // An operator may have a long recording to finish, and gives up by itself when the disk is stuck.
+    // An operator may have a long recording to finish; it gives up on its own when the disk is stuck.
     `TimeoutStopSec=${unit.role === 'operator' ? 600 : 10}`,
     'Restart=on-failure',
     'RestartSec=1',
     `LimitRTPRIO=${unit.realtimePriority}`,
     'LimitMEMLOCK=infinity',
     'LimitNOFILE=65536',
-    // When memory runs out, something else goes first.
+    // When memory runs out, the kernel kills other processes first.
     'OOMScoreAdjust=-800',
     'NoNewPrivileges=true',
     'ProtectSystem=full',
@@ -67,7 +67,7 @@ function words({ role, fleet }: ServiceUnit): string[] {
   return [role, '--fleet', url, '--creds', credentials];
 }
 
-/** As systemd reads a command line: `%` and `$` mean something to it. */
+/** Quotes a word for a systemd command line, where `%` and `$` are special. */
 function quoted(word: string): string {
   const safe = word.replaceAll('%', '%%').replaceAll('$', '$$$$');
   return /^[\w@%+=:,./$-]+$/.test(safe) ? safe : `"${safe.replaceAll('\\', '\\\\').replaceAll('"', '\\"')}"`;

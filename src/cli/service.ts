@@ -17,20 +17,20 @@ export const serviceVerb: Verb = {
   name: 'service',
   usage:
     'install robot|operator|console [--rig NAME|FILE] [--user NAME] [--fleet URL --creds FILE] [--dry-run] [key=value …]',
-  about: 'Makes a role start with the machine, as a systemd service with real-time limits.',
-  details: `Writes ${FOLDER}/farhand-ROLE.service and enables it; starting it is left to you. The rig is read first, so
-that a service is not installed with settings that cannot run. A robot that is started again comes up disarmed.`,
+  about: 'Starts a role at boot, as a systemd service with real-time limits.',
+  details: `Writes ${FOLDER}/farhand-ROLE.service and enables it, but does not start it. Checks the rig first, so
+a service is never installed with invalid settings. A restarted robot is disarmed.`,
   options: {
     rig: RIG_OPTION,
     user: { type: 'string', value: 'NAME', about: 'account to run as (default: yours, also under sudo)' },
     dir: {
       type: 'string',
       value: 'DIR',
-      about: 'working folder, for traces and recordings (default: its home)',
+      about: 'working folder, for traces and recordings (default: the account’s home)',
     },
-    fleet: { type: 'string', value: 'URL', about: 'robot, console: of the fleet of this broker' },
+    fleet: { type: 'string', value: 'URL', about: 'robot, console: join the fleet of this broker' },
     creds: { type: 'string', value: 'FILE', about: 'credentials from `farhand fleet user`' },
-    'dry-run': { type: 'boolean', about: 'print the unit and what would be done; change nothing' },
+    'dry-run': { type: 'boolean', about: 'print the unit and the commands; change nothing' },
   },
   async run(given: Given) {
     expectWords(serviceVerb, given, 2, 2);
@@ -48,7 +48,7 @@ that a service is not installed with settings that cannot run. A robot that is s
     install(file, unitText(unit));
     for (const [program, ...args] of steps) run(program!, args);
     console.log(`${file} is enabled. Start it: sudo systemctl start ${unitName(unit.role)}`);
-    console.log(`What it says: journalctl -u ${unitName(unit.role)} -f`);
+    console.log(`Show its log: journalctl -u ${unitName(unit.role)} -f`);
     return 0;
   },
 };
@@ -56,15 +56,15 @@ that a service is not installed with settings that cannot run. A robot that is s
 function unitOf(given: Given): ServiceUnit {
   const [action, role] = given.words;
   if (action !== 'install' || !isRole(role))
-    throw new TeleopError('bad-option', `cannot ${action} a service "${role}"`, {
-      hint: `It is \`farhand service install ${ROLES.join('|')}\`.`,
+    throw new TeleopError('bad-option', `there is no \`service ${action} ${role}\``, {
+      hint: `Use \`farhand service install ${ROLES.join('|')}\`.`,
     });
   const rig = String(given.values['rig'] ?? 'demo');
   loadRig(rig, given.overrides);
   const user = String(given.values['user'] ?? process.env['SUDO_USER'] ?? os.userInfo().username);
   if (user === 'root')
-    throw new TeleopError('bad-option', 'a service of Farhand does not run as root', {
-      hint: 'Name an account: --user NAME. It needs no privileges; the unit gives it real-time scheduling.',
+    throw new TeleopError('bad-option', 'a Farhand service must not run as root', {
+      hint: 'Give another account: --user NAME. It needs no privileges; the unit allows real-time scheduling.',
     });
   return {
     role,
@@ -79,20 +79,20 @@ function unitOf(given: Given): ServiceUnit {
   };
 }
 
-/** An operator of the fleet is a person who takes a lease; nothing that starts with the machine should. */
+/** An operator of a fleet takes a lease, which must be a person's decision and must not happen at boot. */
 function fleetOf({ values: { fleet, creds } }: Given, role: ServiceUnit['role']): Pick<ServiceUnit, 'fleet'> {
   if (fleet === undefined && creds === undefined) return {};
   if (role === 'operator')
-    throw new TeleopError('bad-option', 'an operator of a fleet is no service', {
-      hint: 'Somebody takes the lease: `farhand fleet operate ROBOT`, or the page of `farhand fleet console`.',
+    throw new TeleopError('bad-option', 'a fleet operator cannot be a service', {
+      hint: 'A person must take the lease: `farhand fleet operate ROBOT`, or the page of `farhand fleet console`.',
     });
   if (typeof fleet !== 'string' || typeof creds !== 'string')
     throw new TeleopError('bad-option', '--fleet and --creds go together', {
-      hint: 'Give the address of the broker and a file of credentials: `farhand fleet user` makes it.',
+      hint: 'Give the broker’s address and a credentials file: `farhand fleet user` creates it.',
     });
   if (!existsSync(creds))
-    throw new TeleopError('file-missing', `there is no ${creds}`, {
-      hint: 'Copy the credentials to this machine first, readable by the account it runs as.',
+    throw new TeleopError('file-missing', `there is no file ${creds}`, {
+      hint: 'Copy the credentials to this machine first, readable by the account of the service.',
     });
   return { fleet: { url: fleet, credentials: path.resolve(creds) } };
 }
@@ -102,7 +102,7 @@ const isRole = (name: string | undefined): name is ServiceUnit['role'] => ROLES.
 function install(file: string, text: string): void {
   writeWhole(file, text, {
     folderMode: 0o755,
-    hint: 'Run it with sudo, or see what it would do: --dry-run.',
+    hint: 'Run it with sudo, or use --dry-run to see what it would do.',
   });
 }
 
@@ -113,7 +113,7 @@ function run(program: string, args: readonly string[]): void {
     'child-failed',
     `${program} ${args.join(' ')}: ${(error?.message ?? stderr).trim()}`,
     {
-      hint: 'The unit file is in place; this machine may not be run by systemd.',
+      hint: 'The unit file is in place, but this machine may not use systemd.',
     },
   );
 }

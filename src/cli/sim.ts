@@ -5,8 +5,8 @@ import { onEndRequest } from './process.ts';
 export const simVerb: Verb = {
   name: 'sim',
   usage: 'NAME [options]',
-  about: 'Plays a device at the level of bytes, so that its driver can be tried without it.',
-  details: 'Without a name: lists the simulators. `farhand sim NAME --help` tells the options of one.',
+  about: 'Simulates a device byte by byte, to try its driver without hardware.',
+  details: 'Without a name, lists the simulators. `farhand sim NAME --help` lists the options of each.',
   options: {},
   ownWords: true,
   async run(given: Given) {

@@ -8,18 +8,18 @@ import { onEndRequest } from './process.ts';
 
 const POLL_MS = 100;
 const DRAW_MS = 500;
-/** For --once: how long a live run may still owe us its first judged lines. */
+/** For --once: time for a live run to write its first complete records. */
 const SETTLE_MS = 300;
 
 export const topVerb: Verb = {
   name: 'top',
   usage: '[DIR|FILE] [key=value …]',
-  about: 'Shows the latency of a run while it goes on, in the terminal; reads its trace, disturbs nothing.',
+  about: 'Shows the latency of a run live in the terminal, by reading its trace.',
   details: `Follows the newest trace in DIR (default: trace.dir of the rig), or one FILE. Works over SSH; press q to quit.
-The control processes know nothing of it: it is a process of its own that reads the file they write anyway.`,
+It does not disturb the control processes: it only reads the file that they write anyway.`,
   options: {
     rig: RIG_OPTION,
-    once: { type: 'boolean', about: 'print one frame and end' },
+    once: { type: 'boolean', about: 'print one frame and exit' },
   },
   async run(given) {
     expectWords(topVerb, given, 0, 1);
@@ -27,8 +27,8 @@ The control processes know nothing of it: it is a process of its own that reads 
     poll();
     if (profile.snapshot().file === '') {
       close();
-      throw new TeleopError('no-trace', `${whereOf(given)} holds no trace yet.`, {
-        hint: 'Start `farhand demo` or an operator, or name the folder of its traces (trace.dir of the rig).',
+      throw new TeleopError('no-trace', `${whereOf(given)} contains no trace yet`, {
+        hint: 'Start `farhand demo` or an operator, or give the folder of its traces (trace.dir of the rig).',
       });
     }
     const frame = (colour: boolean) =>
@@ -46,7 +46,7 @@ The control processes know nothing of it: it is a process of its own that reads 
   },
 };
 
-/** Since the file was written to. */
+/** Seconds since the last write to the file. */
 const idleS = (file: string): number =>
   (Date.now() - (statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0)) / 1000;
 
@@ -67,7 +67,7 @@ async function once(
   console.log(frame(process.stdout.isTTY).join('\n'));
 }
 
-/** Redraws in place on the terminal's other screen, until q, Ctrl-C or SIGTERM. */
+/** Redraws in place on the terminal's alternate screen, until q, Ctrl-C or SIGTERM. */
 function watch(read: () => void, frame: (colour: boolean) => string[]): Promise<void> {
   const { stdin, stdout } = process;
   const draw = () => stdout.write(`\x1b[H${frame(true).join('\x1b[K\n')}\x1b[K\x1b[J`);
@@ -88,7 +88,7 @@ function watch(read: () => void, frame: (colour: boolean) => string[]): Promise<
     onEndRequest(end);
     if (stdin.isTTY) stdin.setRawMode(true);
     stdin.on('data', (keys: Buffer) => {
-      // In raw mode Ctrl-C comes as a key.
+      // In raw mode, Ctrl-C arrives as a key.
       if (keys.includes('q') || keys.includes(3)) end();
     });
     draw();

@@ -16,14 +16,14 @@ import { progressLine } from './progress.ts';
 export const traceVerb: Verb = {
   name: 'trace',
   usage: 'report FILE… | diff A B | export FILE… --perfetto OUT',
-  about: 'Tells from a trace where the time went: per segment p50/p95/p99/max of latency and of variation.',
-  details: `FILE is a robot_trace_*.jsonl; its further parts are followed. Several files are reported as one run.
-report judges every second as well, and names what caused the bad ones; --html OUT writes it as one page.
-diff tells which figures of run B differ from run A for certain, by resampling whole seconds.
-export writes Chrome trace events, which ui.perfetto.dev opens.`,
+  about: 'Shows from a trace where the time went: p50/p95/p99/max of latency and variation per segment.',
+  details: `FILE is a robot_trace_*.jsonl; its further parts are read too. Several files are reported as one run.
+report also judges every second, and names the cause of bad ones; --html OUT writes it as one page.
+diff shows which figures of run B differ significantly from run A, by resampling whole seconds.
+export writes Chrome trace events for ui.perfetto.dev.`,
   options: {
     json: JSON_OPTION,
-    html: { type: 'string', value: 'OUT', about: 'report: also write a page that needs no other file' },
+    html: { type: 'string', value: 'OUT', about: 'report: also write a self-contained HTML page' },
     perfetto: { type: 'string', value: 'OUT', about: 'export: the file to write' },
   },
   async run(given: Given) {
@@ -68,7 +68,7 @@ async function diff(given: Given, a: string, b: string): Promise<number> {
 async function exportTo(given: Given, paths: readonly string[]): Promise<number> {
   const out = given.values['perfetto'] as string | undefined;
   if (out === undefined)
-    throw new TeleopError('bad-option', 'export needs the file to write', {
+    throw new TeleopError('bad-option', 'trace export needs --perfetto OUT', {
       hint: 'Use `farhand trace export traces/robot_trace_….jsonl --perfetto run.json`.',
     });
   let events = 0;
@@ -78,7 +78,7 @@ async function exportTo(given: Given, paths: readonly string[]): Promise<number>
     put(writer.end());
     events = writer.events;
   });
-  console.log(`${out}: ${events} events. Open it at ui.perfetto.dev, which reads it in the browser.`);
+  console.log(`${out}: ${events} events. Open it at ui.perfetto.dev; it stays in your browser.`);
   return 0;
 }
 
@@ -96,7 +96,7 @@ async function readAll(
 
 const CHUNK_CHARS = 1 << 20;
 
-/** In pieces: an export may be larger than memory. */
+/** Writes in chunks: an export may be larger than memory. */
 async function writeOut(
   out: string,
   write: (put: (text: string) => void) => void | Promise<void>,
@@ -117,7 +117,7 @@ async function writeOut(
   }
 }
 
-/** The same answer to the same question. */
+/** Deterministic random numbers, so that the same runs give the same result. */
 function seeded(): () => number {
   let state = 1;
   return () => {
@@ -131,7 +131,7 @@ function badWords(action: string | undefined, files: number): TeleopError {
   const message = !known
     ? `trace has no action "${action ?? ''}"`
     : action === 'diff'
-      ? `diff compares two trace files, not ${files}`
+      ? `trace diff needs two trace files, not ${files}`
       : 'no trace file given';
   return new TeleopError('bad-option', message, {
     hint: 'Use `farhand trace report traces/robot_trace_….jsonl`, or see `farhand trace --help`.',

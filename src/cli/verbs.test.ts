@@ -11,7 +11,7 @@ const keyFile = path.join(temporaryFolder(), 'test.key');
 writeKeyFile(keyFile, { name: 'test', key: createKey(), createdAt: '2026-01-01T00:00:00Z' });
 const paired = `link.keyFile=${keyFile}`;
 
-/** What a process would print and end with. */
+/** Output and exit code that the process would have. */
 async function farhand(args: readonly string[]): Promise<{ code: number; stdout: string; stderr: string }> {
   const log = mock.method(console, 'log', () => {});
   const printed = () => log.mock.calls.map((call) => `${call.arguments.join(' ')}\n`).join('');
@@ -26,7 +26,7 @@ async function farhand(args: readonly string[]): Promise<{ code: number; stdout:
 }
 
 describe('command line', () => {
-  it('lists its verbs and explains each', async () => {
+  it('lists its verbs, and each has a help text', async () => {
     const { code, stdout } = await farhand(['--help']);
     assert.equal(code, 0);
     const verbs = [...stdout.matchAll(/^ {2}(\w+) {2,}\S/gm)].map((match) => match[1]!);
@@ -42,11 +42,16 @@ describe('command line', () => {
     ['an unknown verb', ['dmeo'], /no verb "dmeo"/, /Did you mean `farhand demo`/],
     ['an unknown option', ['demo', '--headles'], /no option --headles/, /Did you mean --headless/],
     ['a value out of range', ['demo', '--duration', '0'], /--duration 0 is not a number/, /--duration 10/],
-    ['a word too many', ['robot', 'ur3'], /does not take "ur3"/, /robot --help/],
+    ['an extra argument', ['robot', 'ur3'], /does not take "ur3"/, /robot --help/],
     ['a missing rig', ['robot', '--rig', 'dmo'], /no rig named "dmo"/, /Did you mean "demo"/],
     ['a missing rig file', ['robot', '--rig', './none.yaml'], /none\.yaml does not exist/, /config rigs/],
     ['a missing rig among the settings', ['robot', 'rig=dmo'], /no rig named "dmo"/, /Did you mean "demo"/],
-    ['two rigs', ['robot', 'rig=piper', '--rig', 'ur3'], /two rigs are named: piper and ur3/, /rig=NAME/],
+    [
+      'two rigs',
+      ['robot', 'rig=piper', '--rig', 'ur3'],
+      /two different rigs given: piper and ur3/,
+      /rig=NAME/,
+    ],
     ['a missing trace', ['trace', 'report', 'none.jsonl'], /none\.jsonl/, /→ \w/],
     ['a bad key', ['robot', 'robot.speedPercnt=40'], /unknown setting "robot.speedPercnt"/, /"speedPercent"/],
     [
@@ -91,12 +96,12 @@ describe('command line', () => {
     ],
     ['link: a bad fault', ['link', '--profile', 'wifi', '--hole', 'soon', '0=4750'], /"soon"/, /300ms@5s/],
     [
-      'link: a bad way',
+      'link: a bad direction',
       ['link', '--profile', 'wifi', '--faults', 'up', '0=4750'],
       /--faults up/,
       /both, forward/,
     ],
-    ['check: an unknown kind', ['check', 'wierd'], /one cannot check "wierd"/, /Did you mean wired/],
+    ['check: an unknown kind', ['check', 'wierd'], /no check "wierd"/, /Did you mean wired/],
     ['check: an unknown profile', ['check', 'profile:wify'], /no link profile "wify"/, /profile:wifi\?/],
     [
       'check: a robot that was not cleared to move',
@@ -111,9 +116,9 @@ describe('command line', () => {
       /add --arm/,
     ],
     [
-      'check: a robot elsewhere that is local',
+      'check: a remote robot with a local check',
       ['check', 'local', '--robot', 'h', '--arm', paired],
-      /this machine alone/,
+      /this machine only/,
       /check wired/,
     ],
     [
@@ -123,9 +128,9 @@ describe('command line', () => {
       /local or wired/,
     ],
     [
-      'check: a comparison of one',
+      'check: a comparison of one transport',
       ['check', 'local', '--compare', 'udp'],
-      /--compare udp is not known/,
+      /--compare udp is not valid/,
       /udp,zmq/,
     ],
     [
@@ -136,13 +141,13 @@ describe('command line', () => {
     ],
   ];
   for (const [what, args, message, hint] of wrong)
-    it(`refuses ${what} with a hint and exit code 2`, async () => {
+    it(`rejects ${what} with a hint and exit code 2`, async () => {
       const { code, stdout, stderr } = await farhand(args);
       assert.equal(code, 2, stderr);
       assert.equal(stdout, '');
       assert.match(stderr, message);
       assert.match(stderr, hint);
-      assert.match(stderr, /^farhand: .*\n {2}→ .*\n$/, 'one line of what, one of what to do');
+      assert.match(stderr, /^farhand: .*\n {2}→ .*\n$/, 'one line for the error, one for the hint');
     });
 
   it('names file and line of a broken rig', async () => {
@@ -153,7 +158,7 @@ describe('command line', () => {
     assert.match(stderr, /broken\.yaml cannot be read: .*line/s);
   });
 
-  it('takes a rig among the settings', async () => {
+  it('accepts rig=NAME among the settings', async () => {
     const { stdout } = await farhand(['config', 'explain', '--json', 'rig=piper', 'operator.hz=50']);
     const entries = JSON.parse(stdout) as { key: string; value: unknown; source: string }[];
     const find = (key: string) => entries.find((entry) => entry.key === key);
@@ -177,7 +182,7 @@ describe('command line', () => {
         .filter((entry) => entry.about === '' && !/\.inputs\./.test(entry.key))
         .map((entry) => entry.key),
       [],
-      'every setting says what it means',
+      'every setting has a description',
     );
   });
 

@@ -3,7 +3,7 @@ import { closest } from '../core/suggest.ts';
 import { packageVersion } from '../files/package-root.ts';
 import { parseVerb, type Verb, verbHelp } from './arguments.ts';
 
-/** Loaded when asked for: a robot process should not wait for the pairing's cryptography. */
+/** Loaded on demand: a robot process should not have to load the pairing's cryptography. */
 const VERBS: Record<string, () => Promise<Verb>> = {
   demo: async () => (await import('./demo.ts')).demoVerb,
   operator: async () => (await import('./operator.ts')).operatorVerb,
@@ -47,7 +47,7 @@ const VERBS: Record<string, () => Promise<Verb>> = {
   fleet: async () => (await import('./fleet.ts')).fleetVerb,
 };
 
-/** Exit codes: 0 done, 1 it failed, 2 it was asked wrongly or the set-up needs a change. */
+/** Exit codes: 0 success, 1 failure, 2 wrong usage or set-up. */
 export async function runFarhand(args: readonly string[]): Promise<number> {
   const [name = '--help', ...rest] = args;
   if (name === '--version') {
@@ -82,11 +82,11 @@ Usage: farhand VERB [options] [key=value …]
 
 ${verbs}
 
-\`farhand VERB --help\` tells more. Start with \`farhand demo\`.
+\`farhand VERB --help\` shows the options of a verb. Start with \`farhand demo\`.
 `;
 }
 
-/** Asking differently does not help. */
+/** Failures at run time; every other code means wrong usage or set-up. */
 const FAILED: readonly string[] = [
   'child-failed',
   'encoder-failed',
@@ -97,7 +97,7 @@ const FAILED: readonly string[] = [
   'replay-stopped',
 ];
 
-/** What a user reads of a failure: what happened, and what to do. */
+/** The error as shown to the user: what happened, and what to do. */
 export const failureText = ({ message, code, hint }: TeleopError): string =>
   `farhand: ${message} [${code}]\n  → ${hint}`;
 

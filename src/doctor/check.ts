@@ -1,21 +1,21 @@
 import type { Probe } from './probe.ts';
 
-/** One thing the doctor looked at. */
+/** Result of one check. */
 export interface Finding {
   name: string;
-  /** `good`; `note`: works, with a loss; `bad`: needs a change. */
+  /** `good`; `note`: works, but not at its best; `bad`: needs a change. */
   verdict: 'good' | 'note' | 'bad';
-  /** What was found, measured where it can be. */
+  /** What was found, measured if possible. */
   found: string;
-  /** Why it matters, in milliseconds where that can be said; empty when all is well. */
+  /** Why it matters, in milliseconds if possible; empty if good. */
   why: string;
-  /** The command or setting that mends it; empty when all is well. */
+  /** The command or setting that fixes it; empty if good. */
   fix: string;
-  /** What `--fix` would do; only what can be taken back, and is gone at the next start of the machine. */
+  /** What `--fix` would do; only changes that can be undone and that a reboot reverts. */
   repairs?: readonly Repair[];
 }
 
-/** A change of this machine's running state, and how to take it back. */
+/** A change of this machine's running state, and how to undo it. */
 export type Repair =
   | { kind: 'write'; path: string; value: string; previous: string }
   | { kind: 'run'; command: readonly string[]; undo: readonly string[] };

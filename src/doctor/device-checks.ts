@@ -28,8 +28,8 @@ function canBus(probe: Probe, interfaceName: string): Finding[] {
     return [
       bad(name, {
         found: `${state}, ${bitrate ?? 'unknown'} bit/s`,
-        why: 'frames are refused or repeated: nothing moves, or only late',
-        fix: `check wires, termination (60 Ω between the lines) and bit rate; then sudo ip link set ${interfaceName} down and up again`,
+        why: 'frames are rejected or repeated: the robot does not move, or moves late',
+        fix: `check wiring, termination (60 Ω between the lines) and bit rate; then sudo ip link set ${interfaceName} down, and up again`,
       }),
     ];
   const findings = [good(name, `${state}, ${bitrate ?? 'unknown'} bit/s`)];
@@ -39,7 +39,7 @@ function canBus(probe: Probe, interfaceName: string): Finding[] {
     findings.push(
       note(`${name} queue`, {
         found: `${queue} frames`,
-        why: 'a burst of several motors at once is refused ("no buffer space"): a command is lost, 10 ms',
+        why: 'a burst for several motors is rejected ("no buffer space"): one command is lost, 10 ms',
         fix: `sudo ip link set ${interfaceName} txqueuelen ${WANTED_QUEUE}`,
         repairs: [{ kind: 'write', path: queueFile, value: String(WANTED_QUEUE), previous: queue }],
       }),
@@ -47,8 +47,8 @@ function canBus(probe: Probe, interfaceName: string): Finding[] {
   if (/restart-ms 0\b/.test(reported))
     findings.push(
       note(`${name} restart`, {
-        found: 'never by itself',
-        why: 'after a bus-off the bus stays dead until somebody acts',
+        found: 'not automatic',
+        why: 'after a bus-off the bus stays down until it is restarted by hand',
         fix: `sudo ip link set ${interfaceName} down; sudo ip link set ${interfaceName} up type can restart-ms 100`,
       }),
     );
@@ -63,15 +63,15 @@ export const serialLines: Check = async (probe) => {
 
 function permission(probe: Probe, line: string): Finding {
   const name = `serial line /dev/${line}`;
-  if (probe.mayUse(`/dev/${line}`)) return good(name, 'may be used');
+  if (probe.mayUse(`/dev/${line}`)) return good(name, 'accessible');
   return bad(name, {
-    found: 'may not be read and written by this user',
+    found: 'this user may not read and write it',
     why: 'no driver can open it',
     fix: 'sudo usermod -aG dialout "$USER", then log in again',
   });
 }
 
-/** FTDI adapters wait so long for more bytes before they hand over what they have. */
+/** FTDI adapters wait this long for more bytes before they deliver what they have. */
 function latencyTimer(probe: Probe, line: string): Finding[] {
   const file = `/sys/bus/usb-serial/devices/${line}/latency_timer`;
   const text = probe.read(file);
@@ -82,7 +82,7 @@ function latencyTimer(probe: Probe, line: string): Finding[] {
   return [
     bad(name, {
       found: `${waitMs} ms`,
-      why: `each answer of the bus may wait ${waitMs} ms in the adapter: at most ${Math.floor(1000 / waitMs)} questions a second`,
+      why: `each reply from the bus may wait ${waitMs} ms in the adapter: at most ${Math.floor(1000 / waitMs)} requests a second`,
       fix: `echo 1 | sudo tee ${file}`,
       repairs: [{ kind: 'write', path: file, value: '1', previous: text }],
     }),

@@ -17,7 +17,7 @@ export interface ExamineOptions {
   probe?: Probe;
 }
 
-/** Looks at this machine, one check after the other: they measure, and must not disturb each other. */
+/** Checks this machine, one check at a time, so that measurements do not disturb each other. */
 export async function examine(
   onFinding: (finding: Finding) => void,
   { robotHost = null, echoPort = ECHO_PORT, probe = machineProbe(echoPort) }: ExamineOptions = {},
@@ -32,7 +32,7 @@ export async function examine(
 }
 
 const checksFor = (robotHost: string | null): Check[] => [
-  // What measures changes its own thread's slack: it is read first.
+  // Read first, because the measurements change their thread's timer slack.
   timerSlack,
   otherLoad,
   kernelStamps,
@@ -65,12 +65,12 @@ function rigPorts(): PortUse[] {
   ];
 }
 
-/** What this user does not get to see or do; nothing for root. */
+/** What root could check or change in addition; empty for root. */
 export function rootWouldAdd(probe: Pick<Probe, 'uid'>, findings: readonly Finding[]): string[] {
   if (probe.uid === 0 || probe.uid < 0) return [];
   const fixes = repairsOf(findings).length;
-  const lines = ['`farhand check wired` with a cable between two network namespaces of this machine'];
-  lines.push('ICMP beside a check, where ping sockets are not open to this group');
+  const lines = ['`farhand check wired` with a virtual cable between two network namespaces'];
+  lines.push('ICMP probes during a check, if this group may not open ping sockets');
   if (findings.some(({ name, verdict }) => name === 'real-time scheduling' && verdict !== 'good'))
     lines.push('real-time priority for the control threads');
   if (fixes > 0) lines.push(`\`farhand doctor --fix\`: ${fixes} of the changes above`);

@@ -5,7 +5,7 @@ import type { Probe } from './probe.ts';
 const us = (ns: number): string => `${(ns / 1000).toFixed(0)} µs`;
 const EF = 0xb8;
 
-/** The kernel stamps lazily at first; a gap that stays a number is a stamp. */
+/** The kernel does not stamp the first packets, so they are skipped. */
 export const kernelStamps: Check = async (probe) => {
   const name = 'kernel receive stamps';
   const tested = await probe.selfTest(0);
@@ -14,11 +14,11 @@ export const kernelStamps: Check = async (probe) => {
     const found = `on every packet; kernel to program p50 ${us(gaps.p50)}, p99 ${us(gaps.p99)}`;
     return [good(name, found)];
   }
-  const why = typeof tested === 'string' ? tested : 'packets came without a stamp';
+  const why = typeof tested === 'string' ? tested : 'packets arrived without a stamp';
   return [
     note(name, {
-      found: `${why}; traces will say stamp_source "userspace"`,
-      why: 'without them a stall of this program looks like a slow network, and DSCP marks and precise timers (0.1 instead of 1 ms) are missing too',
+      found: `${why}; traces will have stamp_source "userspace"`,
+      why: 'without them a stall of this process looks like a slow network; DSCP marks and precise timers (0.1 instead of 1 ms) are missing too',
       fix: 'use 64-bit Linux and `npm install koffi`',
     }),
   ];
@@ -29,7 +29,7 @@ export const wakeUps: Check = async (probe) => {
   const tested = await probe.selfTest(0);
   const late = typeof tested === 'string' ? null : percentiles(tested.wakeLateNs);
   if (late === null || typeof tested === 'string') {
-    const why = 'without a native wait commands are applied up to 1 ms off their time';
+    const why = 'without native sockets commands are applied up to 1 ms early or late';
     return [note(name, { found: 'event-loop timers, ±1 ms', why, fix: 'use 64-bit Linux' })];
   }
   const count = tested.wakeLateNs.length;
@@ -61,7 +61,7 @@ export const realtime: Check = async (probe) => {
   ];
 };
 
-/** Marks and clock, at the robot's echo where a host is given. */
+/** DSCP marks and clock, measured against the robot's echo if a host is given. */
 export const marksAndClock =
   (host: string | null): Check =>
   async (probe) => {
@@ -71,14 +71,14 @@ export const marksAndClock =
       return [
         note('DSCP', {
           found: `not set: ${seen}`,
-          why: 'on Wi-Fi unmarked packets wait behind downloads, tens of milliseconds (an estimate)',
+          why: 'on Wi-Fi, unmarked packets queue behind downloads for tens of milliseconds (an estimate)',
           fix: 'use 64-bit Linux and `npm install koffi`',
         }),
       ];
     return [
       bad('echo', {
-        found: `no answer from ${host}: ${seen}`,
-        why: 'marks, clock and round trip could not be measured',
+        found: `no reply from ${host}: ${seen}`,
+        why: 'DSCP marks, clock and round trip could not be measured',
         fix: `on ${host}: farhand check echo --listen 0.0.0.0 (UDP 4754 must pass the firewall)`,
       }),
     ];
@@ -89,18 +89,18 @@ type Seen = Exclude<Awaited<ReturnType<Probe['marks']>>, string>;
 function dscp({ where, there, back }: Seen): Finding {
   const name = 'DSCP';
   const word = (tos: number | null) =>
-    tos === null ? 'not told' : tos === EF ? 'EF' : `0x${tos.toString(16)}`;
+    tos === null ? 'unknown' : tos === EF ? 'EF' : `0x${tos.toString(16)}`;
   const isLost = (tos: number | null) => tos !== null && tos !== EF;
-  const legs = `at ${where} ${word(there)}${back === null ? '' : `, on answers ${word(back)}`}`;
+  const legs = `at ${where} ${word(there)}${back === null ? '' : `, on replies ${word(back)}`}`;
   if (!isLost(there) && !isLost(back)) {
-    const more = where === 'this machine' ? '; --robot HOST measures the way there and back' : '';
-    return good(name, `marks as they arrive: ${legs}${more}`);
+    const more = where === 'this machine' ? '; --robot HOST measures the path to the robot and back' : '';
+    return good(name, `marks on arrival: ${legs}${more}`);
   }
-  const leg = isLost(there) ? 'on the way there' : 'on the way back';
+  const leg = isLost(there) ? 'on the way to the robot' : 'on the way back';
   return bad(name, {
     found: `the mark is lost ${leg}: ${legs}`,
-    why: 'an access point serves unmarked packets after everybody’s downloads: tens of milliseconds in the worst moments, above all towards the client (an estimate)',
-    fix: 'let switch, router or VPN keep DSCP (often "trust DSCP" or WMM/QoS), or use a path without it',
+    why: 'an access point sends unmarked packets after all other traffic: up to tens of milliseconds late, mostly towards the client (an estimate)',
+    fix: 'configure the switch, router or VPN to keep DSCP (often "trust DSCP" or WMM/QoS), or bypass it',
   });
 }
 
@@ -110,11 +110,11 @@ function clockSync({ where, oneWayMs, clockUncertaintyMs }: Seen): Finding | nul
   const name = 'clock synchronization';
   if (clockUncertaintyMs === null) return null;
   const trip = oneWayMs ? `; one way p50 ${oneWayMs.p50.toFixed(2)}, p99 ${oneWayMs.p99.toFixed(2)} ms` : '';
-  const found = `an exchange with ${where} knows the other clock to ±${clockUncertaintyMs.toFixed(3)} ms${trip}`;
+  const found = `clock of ${where} known to ±${clockUncertaintyMs.toFixed(3)} ms${trip}`;
   if (clockUncertaintyMs <= MOST_UNCERTAIN_MS) return good(name, found);
   return note(name, {
     found,
-    why: `one-way times are known to ±${clockUncertaintyMs.toFixed(1)} ms only; half the shortest round trip bounds it`,
-    fix: 'a path with a shorter or steadier round trip: a cable, or a quieter channel',
+    why: `one-way times are accurate only to ±${clockUncertaintyMs.toFixed(1)} ms, at most half the shortest round trip`,
+    fix: 'use a path with a shorter or steadier round trip: a cable, or a quieter channel',
   });
 }

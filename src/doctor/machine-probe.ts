@@ -13,7 +13,7 @@ const COMMAND_MS = 3000;
 const LOAD_MS = 500;
 const TICKS_PER_S = 100;
 
-/** This machine. `echoPort` is that of `farhand check echo` at a robot's host. */
+/** Reads this machine. `echoPort` is the port of `farhand check echo` on the robot's host. */
 export function machineProbe(echoPort: number): Probe {
   return {
     platform: process.platform,
@@ -50,7 +50,7 @@ function attempt<T>(operation: () => T): T | null {
   }
 }
 
-/** One whose native part does not fit the machine is as good as missing; others start threads when loaded. */
+/** Loaded to test their native part; the other packages start threads when loaded. */
 const LOADED = ['zeromq', 'serialport'];
 
 async function packageVersion(name: string): Promise<string | null> {

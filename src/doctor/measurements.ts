@@ -15,17 +15,17 @@ import type { Marks, SelfTest } from './probe.ts';
 const PROBES = 100;
 const PERIOD_NS = 5e6;
 
-/** Sends itself a datagram every 5 ms through the very sockets a role uses. */
+/** Sends itself a datagram every 5 ms through the same sockets that a role uses. */
 export async function selfTest(priority: number): Promise<SelfTest | string> {
   try {
-    return await speakToSelf(priority);
+    return await sendToSelf(priority);
   } catch (error) {
     if (!(error instanceof TeleopError)) throw error;
     return error.message;
   }
 }
 
-async function speakToSelf(priority: number): Promise<SelfTest> {
+async function sendToSelf(priority: number): Promise<SelfTest> {
   const spec = { name: 'doctor', host: '127.0.0.1', port: 0 };
   const reactor = await openNativeReactor([spec], undefined, monotonicClock, priority);
   const own = peerOf('127.0.0.1', reactor.localPort(0));
@@ -52,13 +52,13 @@ async function speakToSelf(priority: number): Promise<SelfTest> {
   return { stampGapNs, wakeLateNs, scheduling };
 }
 
-/** A priority that was granted for a try must not stay with this thread and what it starts. */
+/** Drops the priority again, which this thread and its children would otherwise keep. */
 async function backToNormal(): Promise<void> {
   const SCHED_OTHER = 0;
   (await loadLibc()).sched_setscheduler(0, SCHED_OTHER, new Uint8Array(new ArrayBuffer(4)));
 }
 
-/** Against the echo of a robot's host; without one, a socket of the link speaks to one that sees marks. */
+/** Measured against the echo on the robot's host; without a host, between two sockets of this machine. */
 export async function marksOf(host: string | null, echoPort: number): Promise<Marks | string> {
   return host === null ? ownMarks() : echoMarks(host, echoPort);
 }
@@ -71,7 +71,7 @@ async function echoMarks(host: string, port: number): Promise<Marks | string> {
     const probes = await startBaseline(loopback, { hz: PROBE_HZ, udp: { host, port }, icmpHost: null });
     await new Promise((resolve) => setTimeout(resolve, PROBE_MS));
     const { udp, tosThere, tosBack, clockUncertaintyMs, notes } = await probes.stop();
-    if (!udp?.oneWayMs) return notes[0] ?? 'nothing answered';
+    if (!udp?.oneWayMs) return notes[0] ?? 'no reply';
     return { where: host, there: tosThere, back: tosBack, oneWayMs: udp.oneWayMs, clockUncertaintyMs };
   } catch (error) {
     return (error as Error).message;
@@ -80,10 +80,10 @@ async function echoMarks(host: string, port: number): Promise<Marks | string> {
 
 const TRIES = 20;
 const WAIT_NS = 20e6;
-/** The kernel begins to stamp with the second packet or so. */
+/** The kernel does not stamp the first packet or two. */
 const FIRST_STAMPED = 3;
 
-/** A socket of the link speaks to one that sees marks; two of those exchange four stamps, as operator and robot do. */
+/** A link socket sends to a probe socket that reads marks; two probe sockets exchange four stamps, like the roles. */
 async function ownMarks(): Promise<Marks | string> {
   const spec = { name: 'doctor', host: '127.0.0.1', port: 0 };
   try {
@@ -115,14 +115,14 @@ async function ownMarks(): Promise<Marks | string> {
 function exchange(near: ProbeSocket, far: ProbeSocket): [number, number, number, number] | null {
   const t0 = monotonicClock.nowNs();
   near.send(Uint8Array.of(1), '127.0.0.1', far.port);
-  const asked = far.wait(WAIT_NS) ? far.receive() : null;
+  const request = far.wait(WAIT_NS) ? far.receive() : null;
   const t2 = monotonicClock.nowNs();
   far.send(Uint8Array.of(1), '127.0.0.1', near.port);
-  const answered = near.wait(WAIT_NS) ? near.receive() : null;
-  return asked && answered ? [t0, asked.kernelNs, t2, answered.kernelNs] : null;
+  const reply = near.wait(WAIT_NS) ? near.receive() : null;
+  return request && reply ? [t0, request.kernelNs, t2, reply.kernelNs] : null;
 }
 
-/** Whether the port on loopback can be had; looked at, and left alone. */
+/** Whether the port on loopback is free. */
 export function isPortFree(kind: 'udp' | 'tcp', port: number): Promise<boolean> {
   return new Promise((resolve) => {
     if (kind === 'tcp') {

@@ -3,12 +3,12 @@ import type { Probe } from './probe.ts';
 
 const NET = '/sys/class/net';
 const CAN_TYPE = '280';
-/** The link's longest datagram, with the headers of IP and UDP. */
+/** The link's longest datagram, including IP and UDP headers. */
 const WANTED_MTU = 1500;
 const HEADER_BYTES = 28;
 const WANTED_BUFFER_BYTES = 4 << 20;
 
-/** Interfaces that carry IP to somewhere else, and are up. */
+/** Interfaces that are up and carry IP to other machines. */
 function outward(probe: Probe): string[] {
   return probe.list(NET).filter((name) => {
     if (name === 'lo' || probe.read(`${NET}/${name}/type`) === CAN_TYPE) return false;
@@ -22,7 +22,7 @@ const isWireless = (probe: Probe, name: string): boolean =>
 /** Power save, band and signal of every Wi-Fi interface. */
 export const wifi: Check = async (probe) => {
   const names = probe.list(NET).filter((name) => isWireless(probe, name));
-  if (names.length === 0) return [good('Wi-Fi', 'no wireless interface; nothing to save power on')];
+  if (names.length === 0) return [good('Wi-Fi', 'no wireless interface')];
   return names.flatMap((name) => [powerSave(probe, name), ...radio(probe, name)]);
 };
 
@@ -39,7 +39,7 @@ function powerSave(probe: Probe, interfaceName: string): Finding {
   if (state === 'off') return good(name, 'off');
   if (state === undefined)
     return note(name, {
-      found: 'cannot be read: neither iw nor iwconfig tells',
+      found: 'unknown: neither iw nor iwconfig reports it',
       why: `if it is on, ${why}`,
       fix: `sudo apt install iw; sudo iw dev ${interfaceName} set power_save off`,
     });
@@ -60,16 +60,16 @@ function radio(probe: Probe, interfaceName: string): Finding[] {
     return [
       note(name, {
         found,
-        why: 'the 2.4 GHz band is shared with everybody; retries cost 5 to 50 ms (an estimate)',
-        fix: 'join a 5 or 6 GHz network on a channel of its own',
+        why: 'the 2.4 GHz band is crowded; retries cost 5 to 50 ms (an estimate)',
+        fix: 'join a 5 or 6 GHz network on a free channel',
       }),
     ];
   if (signal < WEAK_DBM)
     return [
       note(name, {
         found,
-        why: 'a weak signal is repeated: each retry costs 1 to 10 ms (an estimate)',
-        fix: 'move nearer to the access point, or use a cable',
+        why: 'a weak signal causes retries of 1 to 10 ms each (an estimate)',
+        fix: 'move closer to the access point, or use a cable',
       }),
     ];
   return [good(name, found)];
@@ -82,8 +82,8 @@ export const mtu: Check = async (probe) =>
     if (bytes >= WANTED_MTU) return good(name, `${bytes} bytes`);
     return note(name, {
       found: `${bytes} bytes`,
-      why: `datagrams over ${bytes - HEADER_BYTES} bytes are cut in pieces, and one lost piece loses all; commands and state are shorter, slices of pictures may not be`,
-      fix: `where the network carries it: sudo ip link set dev ${interfaceName} mtu ${WANTED_MTU}`,
+      why: `datagrams over ${bytes - HEADER_BYTES} bytes are fragmented, and one lost fragment loses them; commands and state are shorter, camera slices may not be`,
+      fix: `if the network supports it: sudo ip link set dev ${interfaceName} mtu ${WANTED_MTU}`,
     });
   });
 
@@ -98,8 +98,8 @@ export const cable: Check = async (probe) =>
         return [
           bad(name, {
             found: `half duplex, ${speed} Mbit/s`,
-            why: 'both ends wait for each other and collide: milliseconds, and losses under load (an estimate)',
-            fix: `replace cable or switch; let both ends negotiate: sudo ethtool -s ${interfaceName} autoneg on`,
+            why: 'the two ends collide and wait for each other: milliseconds, and losses under load (an estimate)',
+            fix: `replace the cable or switch; enable negotiation on both ends: sudo ethtool -s ${interfaceName} autoneg on`,
           }),
         ];
       return speed > 0 ? [good(name, `full duplex, ${speed} Mbit/s`)] : [];
@@ -114,8 +114,8 @@ export const socketBuffers: Check = async (probe) => {
   if (max >= WANTED_BUFFER_BYTES) return [good(name, `up to ${max} bytes`), ...overflows(probe)];
   return [
     note(name, {
-      found: `limited to ${max} bytes, ${WANTED_BUFFER_BYTES} asked for`,
-      why: 'a stall of some 100 ms under a flood loses packets in the kernel (an estimate)',
+      found: `limited to ${max} bytes, ${WANTED_BUFFER_BYTES} requested`,
+      why: 'under a flood, a stall of about 100 ms loses packets in the kernel (an estimate)',
       fix: `sudo sysctl -w net.core.rmem_max=${WANTED_BUFFER_BYTES}`,
       repairs: [{ kind: 'write', path: file, value: String(WANTED_BUFFER_BYTES), previous: text }],
     }),
@@ -123,7 +123,7 @@ export const socketBuffers: Check = async (probe) => {
   ];
 };
 
-/** What the kernel threw away because a program did not fetch it, since the machine started. */
+/** Datagrams the kernel dropped since boot because a program did not read them in time. */
 function overflows(probe: Probe): Finding[] {
   const rows = (probe.read('/proc/net/snmp') ?? '').split('\n').filter((line) => line.startsWith('Udp:'));
   const [names = '', values = ''] = rows;
@@ -132,14 +132,14 @@ function overflows(probe: Probe): Finding[] {
   if (!(count > 0)) return [];
   return [
     note('UDP overflows', {
-      found: `${count} datagrams thrown away since the machine started`,
-      why: 'some program did not fetch them in time; if it was ours, commands or state were lost',
-      fix: 'watch whether `nstat UdpRcvbufErrors` grows during a run; larger buffers as above, less load',
+      found: `${count} datagrams dropped since boot`,
+      why: 'some program did not read them in time; if it was Farhand, commands or state were lost',
+      fix: 'check whether `nstat UdpRcvbufErrors` grows during a run; if so, use larger buffers as above, or reduce load',
     }),
   ];
 }
 
-/** The ports a rig takes: name, kind and number. */
+/** A port that a rig uses: setting, kind and number. */
 export type PortUse = readonly [name: string, kind: 'udp' | 'tcp', port: number];
 
 export const ports =
@@ -152,9 +152,9 @@ export const ports =
       return [good(name, `free: ${uses.map(([, kind, port]) => `${kind} ${port}`).join(', ')}`)];
     return taken.map(([key, kind, port]) =>
       note(`port ${port}`, {
-        found: `${kind} ${port} (${key}) is taken${holder(probe, kind, port)}`,
-        why: 'a role with this setting will not start; a running robot, operator or demo of yours is a good reason',
-        fix: `end the program that holds it, or choose another: ${key}=${port + 100}`,
+        found: `${kind} ${port} (${key}) is in use${holder(probe, kind, port)}`,
+        why: 'a role with this setting will not start; fine if your own robot, operator or demo is running',
+        fix: `end the program that uses it, or choose another port: ${key}=${port + 100}`,
       }),
     );
   };

@@ -1,6 +1,6 @@
 import type { ListedKey } from '../wire/secure/key-file.ts';
 
-/** How a socket of the link behaved when it spoke to itself for half a second. */
+/** Timing of a link socket that sent to itself for half a second. */
 export interface SelfTest {
   /** Kernel's stamp to program, nanoseconds; empty without stamps. */
   stampGapNs: number[];
@@ -9,41 +9,41 @@ export interface SelfTest {
   scheduling: string;
 }
 
-/** What packets of ours looked like at the other end, and answers here. */
+/** DSCP marks of our packets at the other end, and of its replies here. */
 export interface Marks {
-  /** Where the other end was. */
+  /** The other end. */
   where: string;
-  /** Type of service seen there and on the way back; null unknown. */
+  /** Type of service seen there and on the way back; null if unknown. */
   there: number | null;
   back: number | null;
-  /** Half a round trip, and what the other clock is known to, milliseconds; null without an answer. */
+  /** Half a round trip, and uncertainty of the other clock, milliseconds; null without a reply. */
   oneWayMs: { p50: number; p99: number } | null;
   clockUncertaintyMs: number | null;
 }
 
-/** Readings of a machine. Checks see nothing else, so that each can be tried on the readings of a bad one. */
+/** Readings of a machine. Checks use nothing else, so each can be tested on the readings of a bad machine. */
 export interface Probe {
   platform: string;
   /** 0 is root; −1 where there are no users. */
   uid: number;
-  /** Content of a file without the white space around it; null when it is missing or may not be read. */
+  /** Trimmed content of a file; null if it is missing or unreadable. */
   read(path: string): string | null;
-  /** Names in a folder; none when it is missing. */
+  /** Names in a folder; empty if it is missing. */
   list(path: string): string[];
-  /** What a program prints; null when it is missing or fails. */
+  /** Output of a program; null if it is missing or fails. */
   run(command: string, ...args: string[]): string | null;
   /** Whether the file may be read and written. */
   mayUse(path: string): boolean;
-  /** Version of an optional package; null when it is missing. */
+  /** Version of an optional package; null if it is missing. */
   packageVersion(name: string): Promise<string | null>;
-  /** With this SCHED_FIFO priority; the message of the failure where there are no native sockets. */
+  /** Runs at this SCHED_FIFO priority; an error message if there are no native sockets. */
   selfTest(priority: number): Promise<SelfTest | string>;
-  /** At the robot's echo, or a socket of this machine where `host` is null; or why not. */
+  /** Measured at the robot's echo, or on this machine if `host` is null; or an error message. */
   marks(host: string | null): Promise<Marks | string>;
-  /** Whether a port on loopback can be had. */
+  /** Whether a port on loopback is free. */
   isFree(kind: 'udp' | 'tcp', port: number): Promise<boolean>;
-  /** Keys of this user's pairs. */
+  /** Pairing keys of this user. */
   keys(): readonly ListedKey[];
-  /** Busy share of all processors over a moment, percent of one: everything, and stolen by the hypervisor. */
+  /** Recent load of all processors, in percent of one: total, and stolen by the hypervisor. */
   load(): Promise<{ busyPercent: number; stealPercent: number; cores: number } | null>;
 }

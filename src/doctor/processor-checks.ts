@@ -10,14 +10,13 @@ export const governor: Check = async (probe) => {
     .map((entry) => `${CPU}/${entry}/cpufreq/scaling_governor`);
   const read = files.map((file) => ({ file, value: probe.read(file) }));
   const known = read.filter((one): one is { file: string; value: string } => one.value !== null);
-  if (known.length === 0)
-    return [good(name, 'the clock is not ours to set here (a virtual machine, as a rule)')];
+  if (known.length === 0) return [good(name, 'cannot be set here (usually a virtual machine)')];
   const slow = known.filter(({ value }) => value !== 'performance');
   if (slow.length === 0) return [good(name, `performance on all ${known.length} processors`)];
   return [
     note(name, {
       found: `${[...new Set(slow.map(({ value }) => value))].join(', ')} on ${slow.length} of ${known.length} processors`,
-      why: 'a loop that works for a moment and sleeps is served at the lowest clock: each computation takes several times as long, up to a millisecond or more per tick (an estimate)',
+      why: 'a loop that computes briefly and sleeps runs at the lowest clock rate: each tick takes several times as long, up to a millisecond or more (an estimate)',
       fix: `echo performance | sudo tee ${CPU}/cpu*/cpufreq/scaling_governor`,
       repairs: slow.map(({ file, value }) => ({
         kind: 'write',
@@ -29,7 +28,7 @@ export const governor: Check = async (probe) => {
   ];
 };
 
-/** Read without entering the kernel. */
+/** Clocks that are read without a system call. */
 const FAST_CLOCKS = [
   'tsc',
   'arch_sys_counter',
@@ -48,11 +47,11 @@ export const clockSource: Check = async (probe) => {
   const better = FAST_CLOCKS.find((clock) => others.includes(clock));
   return [
     note(name, {
-      found: `${current}${better ? `, ${better} would be there` : ''}`,
-      why: 'every stamp is a call into the kernel: 0.001 to 0.005 ms each, a dozen per command, and coarser (an estimate)',
+      found: `${current}${better ? `, ${better} is available` : ''}`,
+      why: 'every stamp is a system call: 0.001 to 0.005 ms each, a dozen per command, and coarser (an estimate)',
       fix: better
-        ? `if the kernel did not give it up as unstable (dmesg | grep -i tsc): echo ${better} | sudo tee ${folder}/current_clocksource`
-        : 'boot with tsc=reliable where the processor has a constant TSC',
+        ? `unless the kernel marked it unstable (dmesg | grep -i tsc): echo ${better} | sudo tee ${folder}/current_clocksource`
+        : 'boot with tsc=reliable if the processor has a constant TSC',
     }),
   ];
 };
@@ -69,7 +68,7 @@ export const timerSlack: Check = async (probe) => {
   return [
     note(name, {
       found,
-      why: `main and trace threads wake up to ${(slackNs / 1e6).toFixed(1)} ms late; no deadline hangs on them`,
+      why: `main and trace threads wake up to ${(slackNs / 1e6).toFixed(1)} ms late; they have no deadlines`,
       fix: 'start Farhand from a shell or service without TimerSlackNSec',
     }),
   ];
@@ -89,16 +88,16 @@ export const otherLoad: Check = async (probe) => {
     return [
       note(name, {
         found,
-        why: 'while the hypervisor serves others nothing here runs: stalls of 1 to 50 ms that no setting of ours mends (an estimate)',
-        fix: 'a machine of its own, or fewer neighbours',
+        why: 'nothing runs here while the hypervisor serves other guests: stalls of 1 to 50 ms that no setting can fix (an estimate)',
+        fix: 'use a dedicated machine, or a host with less load',
       }),
     ];
   if (busyPercent < BUSY_SHARE * 100 * cores) return [good(name, found)];
   return [
     note(name, {
       found,
-      why: 'a control thread may wait its turn: 1 to 10 ms, more without real-time priority (an estimate)',
-      fix: 'end what is not needed (top), or robot.realtimePriority=60 operator.realtimePriority=60; video encoders unprivileged',
+      why: 'a control thread may have to wait 1 to 10 ms, more without real-time priority (an estimate)',
+      fix: 'end other programs (see top), or set robot.realtimePriority=60 operator.realtimePriority=60; keep video encoders unprivileged',
     }),
   ];
 };

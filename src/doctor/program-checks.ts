@@ -5,13 +5,13 @@ const PROGRAMS = [
   {
     name: 'Chromium',
     commands: ['chromium', 'chromium-browser', 'google-chrome'],
-    why: 'only the tests of the page need it; any browser shows the page',
+    why: 'only the page’s tests need it; the page works in any browser',
     fix: 'sudo apt install chromium, or FARHAND_CHROMIUM=PATH',
   },
   {
     name: 'ffmpeg',
     commands: ['ffmpeg'],
-    why: 'only videos of exported data sets need it',
+    why: 'only videos of exported datasets need it',
     fix: 'sudo apt install ffmpeg',
   },
 ] as const;
@@ -52,6 +52,6 @@ export const pairedKeys: Check = async (probe: Probe) => {
       }),
     ];
   if (keys.length > 0) return [good(name, keys.map((key) => `${key.name} (${key.id})`).join(', '))];
-  const why = 'operator and robot on two machines need one; the demo makes its own';
+  const why = 'operator and robot on two machines need one; the demo creates its own';
   return [note(name, { found: 'none', why, fix: '`farhand pair` on both machines' })];
 };

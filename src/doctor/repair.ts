@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import type { Finding, Repair } from './check.ts';
 
-/** Nothing else is ever changed: running state that is gone at the next start, and that `previous` or `undo` restores. */
+/** The only permitted changes: running state that a reboot reverts, and that `previous` or `undo` restores. */
 const SAFE_FILES = [
   /^\/sys\/devices\/system\/cpu\/cpu\d+\/cpufreq\/scaling_governor$/,
   /^\/proc\/sys\/net\/core\/rmem_max$/,
@@ -14,13 +14,13 @@ const SAFE_COMMANDS = [/^iw dev [\w.-]+ set power_save (on|off)$/, /^iwconfig [\
 export interface Repaired {
   /** What was done, as a command. */
   did: string;
-  /** The command that takes it back. */
+  /** The command that undoes it. */
   undo: string;
-  /** Why it could not be done; null when it was. */
+  /** Why it failed; null if it succeeded. */
   failed: string | null;
 }
 
-/** What applying a repair does to the machine. */
+/** Access to the machine. */
 export interface Effects {
   write(path: string, value: string): void;
   run(command: string, args: readonly string[]): void;
@@ -48,7 +48,7 @@ export function repairText(repair: Repair): { did: string; undo: string } {
   return { did: tee(repair.value), undo: tee(repair.previous) };
 }
 
-/** Carries out a repair that is on the list; any other is a bug of ours. */
+/** Applies a permitted repair; any other is a bug. */
 export function applyRepair(repair: Repair, effects: Effects = machine): Repaired {
   if (!isSafe(repair)) throw new Error(`not a safe repair: ${repairText(repair).did}`);
   const text = repairText(repair);

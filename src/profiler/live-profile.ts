@@ -10,21 +10,21 @@ import { handToMotionNs, hopsNs, oneWayNs } from '../trace/segments.ts';
 import { Sequencer } from '../trace/sequencer.ts';
 import type { TraceMotion } from '../trace/stamps.ts';
 
-/** A second of the run, in milliseconds; null where nothing was applied. */
+/** A second of the run, in milliseconds; null if nothing was applied. */
 export interface ProfileSecond {
   atS: number;
   commands: number;
   p50Ms: number | null;
   p95Ms: number | null;
   maxMs: number | null;
-  /** The usual duration of each hop, in the order of `hops`. */
+  /** Median duration of each hop, in the order of `hops`. */
   hopsMs: (number | null)[];
-  /** Once judged: how many commands were off, and whether that makes it bad. */
+  /** How many commands were off, null until judged, and whether that makes the second bad. */
   off: number | null;
   isBad: boolean;
 }
 
-/** What the profiler tells, several times a second. Milliseconds; null where nothing is known. */
+/** Sent several times a second. Milliseconds; null if unknown. */
 export interface ProfileSnapshot {
   kind: 'profile';
   file: string;
@@ -34,7 +34,7 @@ export interface ProfileSnapshot {
   /** Commands a second over the last ten. */
   rateHz: number;
   hops: readonly Hop[];
-  /** Over the last ten seconds, and since the profiler began to read. */
+  /** Over the last ten seconds, and since the profiler started reading. */
   oneWayMs: { now: Percentiles | null; run: Percentiles | null };
   variationMs: { now: Percentiles | null; run: Percentiles | null };
   hopsMs: Record<Hop, { now: Percentiles | null; run: Percentiles | null }>;
@@ -43,16 +43,16 @@ export interface ProfileSnapshot {
   motionConfidence: number | null;
   clockUncertaintyMs: number | null;
   feel: { windows: number; badWindows: number; strictWindows: number; longestLateRun: number };
-  /** The newest bad times, in words. */
+  /** The most recent bad periods. */
   spells: { atS: number; endS: number; worstMs: number; off: number; cause: string }[];
   seconds: ProfileSecond[];
-  /** One-way: edges in milliseconds, and the commands between them. */
+  /** One-way time: bin edges in milliseconds, and commands per bin. */
   histogram: { edgesMs: number[]; counts: number[] };
 }
 
 const SECONDS = 120;
 const NOW_S = 10;
-/** A command is out of order by less than this, unless it was lost: that one is told late. */
+/** Commands arrive out of order by less than this, except lost ones, which are reported later. */
 const HOLD_NS = 0.6e9;
 const MAX_PER_SECOND = 1100;
 const SPELLS = 8;
@@ -67,7 +67,7 @@ interface OpenSecond {
   hops: number[][];
 }
 
-/** Rolling figures of a run that is going on, from its closed commands. No I/O, bounded memory. */
+/** Rolling figures of a live run, from its completed commands. No I/O, bounded memory. */
 export class LiveProfile {
   #file = '';
   #playout = '';
@@ -115,7 +115,7 @@ export class LiveProfile {
     this.#motion = motion;
   }
 
-  /** The run has ended: nothing is held back any longer. */
+  /** Call when the run has ended: releases the commands held back for ordering. */
   settle(): void {
     this.#sequencer.flush();
     this.#feel.finish();
@@ -224,7 +224,7 @@ export class LiveProfile {
     judged: readonly { startNs: number; deviating: number; isBad: boolean }[],
   ): ProfileSecond {
     const usual = percentilesMs(percentiles(oneWay));
-    // Windows begin with the engagement, not with the clock's second: the one that covers its middle.
+    // Windows start with the engagement, not on full seconds: take the one that covers the middle of this second.
     const middleNs = (second + 0.5) * NS_PER_S;
     const window = judged.findLast(({ startNs }) => startNs <= middleNs && middleNs < startNs + NS_PER_S);
     return {

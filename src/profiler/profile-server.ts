@@ -18,7 +18,7 @@ export interface ProfilerHandle {
   close(): Promise<void>;
 }
 
-/** Follows the newest trace in `where` (or one file) and keeps its rolling figures. Begins by reading what is there. */
+/** Follows the newest trace in `where` (or one file) and keeps rolling figures, starting with its recent past. */
 export function followTrace(
   where: string,
   backlogBytes?: number,
@@ -37,8 +37,8 @@ export function followTrace(
 }
 
 /**
- * The profiler: a process of its own beside operator and robot, which reads their trace file and serves what it finds to
- * this machine. `GET /api/profile` answers one snapshot; the WebSocket `/live` sends one four times a second.
+ * The profiler: a process beside operator and robot that reads their trace file and serves figures on loopback.
+ * `GET /api/profile` returns one snapshot; the WebSocket `/live` sends four a second.
  */
 export async function startProfiler(where: string, port: number): Promise<ProfilerHandle> {
   const { profile, poll, close } = followTrace(where);
@@ -90,7 +90,7 @@ export async function startProfiler(where: string, port: number): Promise<Profil
   };
 }
 
-/** Pages of this machine only, whatever their port; programs send no origin. */
+/** Allows pages of this machine, on any port, and programs, which send no origin. */
 function isLocalOrigin({ headers: { origin } }: IncomingMessage): boolean {
   return origin === undefined || /^https?:\/\/(localhost|127\.0\.0\.1|\[::1\])(:\d+)?$/.test(origin);
 }
@@ -100,7 +100,7 @@ function listen(http: ReturnType<typeof createServer>, port: number): Promise<vo
     http.once('error', (cause: NodeJS.ErrnoException) => {
       const isTaken = cause.code === 'EADDRINUSE';
       const message = `the profiler cannot listen on ${HOST}:${port}: ${isTaken ? 'the port is in use' : cause.message}`;
-      const hint = `Choose another: --port ${port + 1}, or --port 0 for any.`;
+      const hint = `Choose another port: --port ${port + 1}, or --port 0 for any free one.`;
       reject(new TeleopError(isTaken ? 'port-in-use' : 'socket-failed', message, { hint, cause }));
     });
     http.listen(port, HOST, resolve);

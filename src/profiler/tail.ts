@@ -8,7 +8,7 @@ import { LineSplitter } from '../trace/lines.ts';
 import { parseTraceLine, type TraceHeader, type TraceMotion } from '../trace/stamps.ts';
 
 export interface TailHandler {
-  /** Another file is being followed: what came before is of another run. */
+  /** A new run: from now on, records come from this file. */
   onFile(file: string, header: TraceHeader | null): void;
   onRecord(record: TraceRecord): void;
   onMotion(motion: TraceMotion): void;
@@ -16,13 +16,13 @@ export interface TailHandler {
 
 const CHUNK_BYTES = 1 << 20;
 const HEADER_BYTES = 1 << 16;
-/** Of a file found already long, only the end is read: some minutes. */
+/** Only the end of a long file is read: some minutes. */
 const BACKLOG_BYTES = 24 << 20;
 const NAME = /^robot_trace_.*\.jsonl$/;
 
 /**
- * Follows the trace that is being written: the newest in a folder, or one file and its further parts. It only reads, so
- * that the processes that write know nothing of it. `poll` reads what is new.
+ * Follows a trace while it is written: the newest in a folder, or one file and its further parts. It only reads and does
+ * not affect the writing processes. `poll` reads new lines.
  */
 export class TraceTail {
   readonly #where: string;
@@ -34,14 +34,14 @@ export class TraceTail {
   #at = 0;
   #splitter: LineSplitter | null = null;
 
-  /** Throws `file-missing` when there is no such folder or file. */
+  /** Throws `file-missing` if there is no such folder or file. */
   constructor(where: string, handler: TailHandler, backlogBytes = BACKLOG_BYTES) {
     this.#where = where;
     this.#backlogBytes = backlogBytes;
     this.#handler = handler;
     if (statSync(where, { throwIfNoEntry: false }) === undefined)
-      throw new TeleopError('file-missing', `There is no folder or file ${where}.`, {
-        hint: 'Start a demo or an operator first, or name the folder of its traces (trace.dir of the rig).',
+      throw new TeleopError('file-missing', `there is no folder or file ${where}`, {
+        hint: 'Start a demo or an operator first, or give the folder of its traces (trace.dir of the rig).',
       });
   }
 
@@ -49,7 +49,7 @@ export class TraceTail {
     return this.#file;
   }
 
-  /** Returns how many bytes were new. */
+  /** Returns the number of new bytes. */
   poll(): number {
     const newest = this.#newest();
     if (newest !== null && newest !== this.#file) this.#open(newest);
@@ -65,7 +65,7 @@ export class TraceTail {
     const stat = statSync(this.#where, { throwIfNoEntry: false });
     if (stat === undefined) return null;
     if (!stat.isDirectory()) return this.#lastPart(this.#file === '' ? this.#where : this.#file);
-    // The part in the name sorts after the first one, and runs by their time.
+    // Names sort by time, and further parts after the first.
     const names = readdirSync(this.#where)
       .filter((name) => NAME.test(name))
       .sort();

@@ -7,14 +7,14 @@ export interface FrameOptions {
   columns: number;
   rows: number;
   colour: boolean;
-  /** Since the last line of the trace; a run that has ended is not live. */
+  /** Seconds since the last write to the trace; large once the run has ended. */
   idleS: number;
 }
 
 const LEVELS = '▁▂▃▄▅▆▇█';
 const MIN_COLUMNS = 40;
 
-/** One screen of a terminal as lines, none wider than `columns`, no more than `rows`. */
+/** One terminal screen as lines, at most `columns` wide and `rows` high. */
 export function topFrame(snapshot: ProfileSnapshot, options: FrameOptions): string[] {
   const columns = Math.max(MIN_COLUMNS, options.columns);
   const ink = inks(options.colour);
@@ -39,7 +39,7 @@ function inks(colour: boolean): Ink {
 function headLines(snapshot: ProfileSnapshot, { idleS }: FrameOptions, ink: Ink): string[] {
   const { feel, outcomes } = snapshot;
   const name = snapshot.file.split(/[\\/]/).at(-1) ?? '';
-  const live = idleS > 3 ? ink.fair(`no line for ${Math.round(idleS)} s`) : ink.good('live');
+  const live = idleS > 3 ? ink.fair(`no data for ${Math.round(idleS)} s`) : ink.good('live');
   const judged = feel.windows === 0 ? ink.soft('not judged yet (first 10 s)') : verdict(feel, ink);
   const motion = snapshot.motionLatencyMs;
   const parts = [
@@ -64,7 +64,7 @@ function verdict(feel: ProfileSnapshot['feel'], ink: Ink): string {
   return feel.badWindows > 0 ? ink.bad(words) : feel.strictWindows > 0 ? ink.fair(words) : ink.good(words);
 }
 
-/** The last seconds as bars of p95, and below them which ones were bad. */
+/** The last seconds as bars of p95, with marks below the bad ones. */
 function strip(seconds: readonly ProfileSecond[], columns: number, ink: Ink): string[] {
   const shown = seconds.slice(-(columns - 12));
   const highest = Math.max(0.001, ...shown.map(({ p95Ms }) => p95Ms ?? 0));
@@ -112,10 +112,10 @@ function spellLines({ spells, seconds }: ProfileSnapshot, ink: Ink): string[] {
           4,
         )} s ago, ${(endS - atS).toFixed(1)} s: ${off} off, worst ${worstMs.toFixed(1)} ms: ${cause}`,
   );
-  return ['', ink.bold('Bad times'), ...lines];
+  return ['', ink.bold('Bad periods'), ...lines];
 }
 
-/** Counts what is seen, not the codes of colours. */
+/** Cuts a line to the visible width; colour codes do not count. */
 function clipped(line: string, columns: number): string {
   let seen = 0;
   let out = '';

@@ -47,7 +47,7 @@ export const fleetConfig = z.strictObject({
   rtcAddress: z
     .string()
     .default('')
-    .describe('the only address of this machine for peer connections; empty: all of them'),
+    .describe('the only local address to use for peer connections; empty: all'),
   audio: z
     .string()
     .regex(

@@ -38,8 +38,8 @@ export const rigSchema = z.strictObject({
     .describe('the hand that drives, for inputs whose setting `hand` the rig does not set'),
   operator: z
     .strictObject({
-      hz: z.number().min(1).max(1000).default(100).describe('leader ticks per second'),
-      input: z.string().default('scripted').describe('input device in use at the start'),
+      hz: z.number().min(1).max(1000).default(100).describe('operator ticks per second'),
+      input: z.string().default('scripted').describe('input device selected at the start'),
       inputs: z
         .record(z.string(), options)
         .default({ scripted: {} })
@@ -96,7 +96,7 @@ export const rigSchema = z.strictObject({
       reactor: z
         .enum(['auto', 'native', 'dgram'])
         .default('auto')
-        .describe('native sockets with kernel stamps, or Node’s own'),
+        .describe('native: sockets with kernel stamps; dgram: Node’s own; auto: native if available'),
     })
     .prefault({}),
   robot: robotConfig.prefault({}),
@@ -115,7 +115,7 @@ export const rigSchema = z.strictObject({
     .prefault({}),
   console: z
     .strictObject({
-      host: z.string().default('127.0.0.1').describe('address of the page'),
+      host: z.string().default('127.0.0.1').describe('address the page is served on'),
       port: port.default(4747).describe('HTTP port of the page'),
       https: z
         .boolean()
@@ -124,7 +124,7 @@ export const rigSchema = z.strictObject({
       trustLocal: z
         .boolean()
         .default(true)
-        .describe('a browser on the console’s own machine is an operator without pairing'),
+        .describe('a browser on the console’s machine is an operator without pairing'),
       deskPort: port.default(4760).describe('UDP: requests and hand poses from the console to the operator'),
       telemetryPort: port.default(4761).describe('UDP: telemetry from the operator to the console'),
     })

@@ -6,7 +6,7 @@ export const realtimePriority = z
   .min(0)
   .max(80)
   .default(0)
-  .describe('SCHED_FIFO priority of the control thread where permitted; 0 keeps normal scheduling');
+  .describe('SCHED_FIFO priority of the control thread, if permitted; 0: normal scheduling');
 
 /** The robot's part of a rig. */
 export const robotConfig = z.strictObject({

@@ -16,7 +16,7 @@ function budgetFile(text: string): string {
   writeFileSync(file, text);
   return file;
 }
-const refusal = (text: string, seconds = 60) => {
+const rejection = (text: string, seconds = 60) => {
   try {
     loadBudget(budgetFile(text), 'local', seconds);
   } catch (error) {
@@ -27,7 +27,7 @@ const refusal = (text: string, seconds = 60) => {
 };
 
 describe('budgets', () => {
-  it('ships one for every kind of check', () => {
+  it('are shipped for every kind of check', () => {
     assert.deepEqual(yamlNames('budgets'), ['local', 'profile', 'wired', 'wireless']);
     for (const kind of ['local', 'wired', 'wireless', 'profile:wan']) {
       const { limits, notJudged } = loadBudget(null, kind, 60);
@@ -35,24 +35,27 @@ describe('budgets', () => {
     }
   });
 
-  it('leaves out of a shipped one what a short run cannot judge, and refuses it in one that was asked for', () => {
+  it('a limit that a short run cannot judge is left out of a shipped budget and rejected in a user’s', () => {
     const short = loadBudget(null, 'local', 4);
     assert.deepEqual(short.notJudged, ['badWindows']);
     assert.ok(!('badWindows' in short.limits));
-    assert.match(refusal('limits: {badWindows: 0}', 4), /bad-option: .*badWindows.*4 s → Measure for 12 s/);
-    assert.equal(refusal('limits: {badWindows: 0}', 12), 'accepted');
+    assert.match(
+      rejection('limits: {badWindows: 0}', 4),
+      /bad-option: .*badWindows.*4 s → Measure for at least 12 s/,
+    );
+    assert.equal(rejection('limits: {badWindows: 0}', 12), 'accepted');
   });
 
-  it('refuses what it does not know, with the nearest name', () => {
-    assert.match(refusal('limits: {oneWayP99: 5}'), /unknown setting "limits.oneWayP99" .*"oneWayP99Ms"/);
-    assert.match(refusal('limts: {}'), /unknown setting "limts".*"limits"/);
-    assert.match(refusal('limits: {lossPercent: -1}'), /"limits.lossPercent" is not valid/);
-    assert.match(refusal('limits: {lossPercent: few}'), /"limits.lossPercent" is not valid/);
-    assert.match(refusal('limits: ['), /file-unreadable/);
+  it('reject unknown or invalid limits, and suggest the nearest name', () => {
+    assert.match(rejection('limits: {oneWayP99: 5}'), /unknown setting "limits.oneWayP99" .*"oneWayP99Ms"/);
+    assert.match(rejection('limts: {}'), /unknown setting "limts".*"limits"/);
+    assert.match(rejection('limits: {lossPercent: -1}'), /"limits.lossPercent" is not valid/);
+    assert.match(rejection('limits: {lossPercent: few}'), /"limits.lossPercent" is not valid/);
+    assert.match(rejection('limits: ['), /file-unreadable/);
     assert.throws(() => loadBudget('/nowhere.yaml', 'local', 60), /does not exist/);
   });
 
-  it('breaks a limit by a hair and keeps it at the hair', () => {
+  it('a value equal to its limit meets it, the smallest excess does not', () => {
     const run = measured(records(300));
     const verdict = (limit: string, allowed: number) =>
       judgeBudget({ name: '', about: '', limits: { [limit]: allowed }, notJudged: [] }, run)[0]!;
@@ -61,21 +64,21 @@ describe('budgets', () => {
     assert.deepEqual([broken.ok, broken.measured, broken.allowed], [false, 3.4, 3.399]);
     assert.match(broken.advice, /playout/);
     assert.equal(verdict('appliedPercent', 100).ok, true);
-    assert.equal(verdict('commandsPerS', 101).ok, false, 'a least is a least');
+    assert.equal(verdict('commandsPerS', 101).ok, false, 'a minimum is not met');
     assert.deepEqual(
       [verdict('badWindows', 5).ok, verdict('badWindows', 5).measured],
       [false, null],
-      'what was not measured is not kept',
+      'a figure that was not measured fails',
     );
   });
 
-  it('has advice for every limit, on a good run and on an empty one', () => {
+  it('have advice for every limit, on a good run and on an empty one', () => {
     for (const run of [measured(records(1300)), measured([])])
       for (const [name, { advice, about }] of Object.entries(FIGURES))
         assert.ok(advice(run).length > 20 && about.length > 5, name);
   });
 
-  it('finds nothing, not zero, where nothing was applied', () => {
+  it('have null figures, not zero, if no command was applied', () => {
     const nothing = measured(records(200, () => ({ outcome: 'lost' })));
     assert.equal(FIGURES['oneWayP99Ms']!.of(nothing), null);
     assert.equal(FIGURES['transitP99Ms']!.of(nothing), null);

@@ -9,7 +9,7 @@ import { records } from './records.ts';
 
 const folder = temporaryFolder('compare-test');
 
-/** Two transports with a wire of their own, on a machine whose mood changes from window to window. */
+/** Two transports with different wire times, on a machine whose latency drifts from slice to slice. */
 async function compared(udpMs: number, zmqMs: number) {
   const order: string[] = [];
   const result = await compareTransports({
@@ -22,8 +22,8 @@ async function compared(udpMs: number, zmqMs: number) {
       const transport = overrides.find((text) => text.startsWith('link.transport='))!.split('=')[1]!;
       order.push(transport);
       assert.ok(overrides.includes('robot.playout=none'));
-      const moodMs = Math.floor((order.length - 1) / 2) * 5;
-      const wireMs = moodMs + (transport === 'udp' ? udpMs : zmqMs);
+      const driftMs = Math.floor((order.length - 1) / 2) * 5;
+      const wireMs = driftMs + (transport === 'udp' ? udpMs : zmqMs);
       const lines = records(seconds * 100, (i) => ({ wireMs: wireMs + (i % 7) / 100, playoutMs: 0 })).map(
         traceLine,
       );
@@ -36,16 +36,16 @@ async function compared(udpMs: number, zmqMs: number) {
 }
 
 describe('comparison of transports', () => {
-  it('takes turns, and shows a difference that is smaller than the machine’s moods', async () => {
+  it('alternates, and shows a difference smaller than the machine’s drift', async () => {
     const { order, result } = await compared(1, 1.5);
     assert.deepEqual(order.slice(0, 6), ['udp', 'zmq', 'zmq', 'udp', 'udp', 'zmq']);
-    assert.deepEqual(result.commands, { udp: 600, zmq: 600 }, 'the first second of each window is left out');
+    assert.deepEqual(result.commands, { udp: 600, zmq: 600 }, 'the first second of each slice is left out');
     const { value, low, high } = result.differenceMs.p50;
     assert.ok(low <= value && value <= high && high < 0, `${low} ${value} ${high}`);
     assert.ok(Math.abs(value + 0.5) < 0.1, `${value}`);
   });
 
-  it('shows none where there is none', async () => {
+  it('shows no difference between equal transports', async () => {
     const { low, high } = (await compared(1, 1)).result.differenceMs.p50;
     assert.ok(low <= 0 && high >= 0);
   });

@@ -17,7 +17,7 @@ export interface Tick {
   outcome?: (typeof OUTCOMES)[number];
 }
 
-/** A run at 100 Hz on two clocks 7000 s apart; what a tick does not name takes 0.1 ms, the wire 1 ms, playout 2 ms. */
+/** A run at 100 Hz on two clocks 7000 s apart. Defaults: wire 1 ms, playout 2 ms, other segments 0.1 ms. */
 export function records(count: number, tick: (i: number) => Tick = () => ({})): TraceRecord[] {
   return Array.from({ length: count }, (_, i) => {
     const {

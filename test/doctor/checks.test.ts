@@ -44,7 +44,7 @@ const late = (ns: number) => ({ stampGapNs: [], wakeLateNs: [ns, ns, ns], schedu
 const snmp = (errors: number) => `Udp: InDatagrams NoPorts InErrors OutDatagrams RcvbufErrors
 Udp: 100 2 ${errors} 90 ${errors}`;
 
-/** Machine, check, and what of the findings must be so: verdict, found, why, fix, change. */
+/** Machine, check, and what the finding must match: verdict, found, why, fix, change. */
 type Row = [
   what: string,
   Check,
@@ -54,7 +54,7 @@ type Row = [
 
 const rows: Row[] = [
   [
-    'a radio that sleeps',
+    'Wi-Fi power save on',
     wifi,
     { files: WLAN, commands: { 'iw dev wlan0 get power_save': 'Power save: on' } },
     {
@@ -66,31 +66,31 @@ const rows: Row[] = [
     },
   ],
   [
-    'a radio that sleeps, by the older program',
+    'Wi-Fi power save on, reported by iwconfig',
     wifi,
     { files: WLAN, commands: { 'iwconfig wlan0': 'wlan0  IEEE 802.11\n  Power Management:on' } },
     { verdict: 'bad', found: /^on$/, change: 'sudo iwconfig wlan0 power off' },
   ],
   [
-    'a radio that is awake',
+    'Wi-Fi power save off',
     wifi,
     { files: WLAN, commands: { 'iw dev wlan0 get power_save': 'Power save: off' } },
     { verdict: 'good', found: /^off$/ },
   ],
   [
-    'a radio nobody can ask',
+    'Wi-Fi power save unknown',
     wifi,
     { files: WLAN },
-    { verdict: 'note', found: /cannot be read/, fix: /install iw/ },
+    { verdict: 'note', found: /unknown/, fix: /install iw/ },
   ],
-  ['no radio', wifi, { files: ETH }, { verdict: 'good', found: /no wireless interface/ }],
+  ['no Wi-Fi', wifi, { files: ETH }, { verdict: 'good', found: /no wireless interface/ }],
   [
     'a short MTU',
     mtu,
     { files: { ...ETH, [`${NET}/eth0/mtu`]: '1400' } },
     { verdict: 'note', found: /1400/, why: /1372 bytes/ },
   ],
-  ['a usual MTU', mtu, { files: ETH }, { verdict: 'good', found: /1500/ }],
+  ['a normal MTU', mtu, { files: ETH }, { verdict: 'good', found: /1500/ }],
   [
     'a half-duplex cable',
     cable,
@@ -98,7 +98,7 @@ const rows: Row[] = [
     { verdict: 'bad', found: /half duplex, 10/, fix: /cable/ },
   ],
   [
-    'a small buffer',
+    'a small socket buffer',
     socketBuffers,
     { files: { '/proc/sys/net/core/rmem_max': '212992' } },
     {
@@ -108,9 +108,9 @@ const rows: Row[] = [
       change: 'echo 4194304 | sudo tee /proc/sys/net/core/rmem_max',
     },
   ],
-  ['a buffer of another system', socketBuffers, {}, { verdict: 'good', found: /not visible/ }],
+  ['a system that hides its buffer limit', socketBuffers, {}, { verdict: 'good', found: /not visible/ }],
   [
-    'a port somebody holds',
+    'a port in use',
     ports([['link.commandPort', 'udp', 4750]]),
     {
       taken: [4750],
@@ -123,7 +123,7 @@ const rows: Row[] = [
   ],
   ['free ports', ports([['console.port', 'tcp', 4747]]), {}, { verdict: 'good', found: /tcp 4747/ }],
   [
-    'a thrifty processor',
+    'a power-saving governor',
     governor,
     { files: { ...governorOf(0, 'powersave'), ...governorOf(1, 'performance') } },
     {
@@ -134,14 +134,14 @@ const rows: Row[] = [
     },
   ],
   [
-    'a quick processor',
+    'a performance governor',
     governor,
     { files: governorOf(0, 'performance') },
     { verdict: 'good', found: /performance/ },
   ],
-  ['a virtual processor', governor, {}, { verdict: 'good', found: /virtual machine/ }],
+  ['a virtual machine without a governor', governor, {}, { verdict: 'good', found: /virtual machine/ }],
   [
-    'a slow clock',
+    'a slow clock source',
     clockSource,
     {
       files: {
@@ -149,22 +149,22 @@ const rows: Row[] = [
         [`${CLOCK}/available_clocksource`]: 'tsc hpet acpi_pm',
       },
     },
-    { verdict: 'note', found: /hpet, tsc would be there/, why: /0\.00\d/, fix: /unstable.*tee/ },
+    { verdict: 'note', found: /hpet, tsc is available/, why: /0\.00\d/, fix: /unstable.*tee/ },
   ],
   [
-    'a quick clock',
+    'a fast clock source',
     clockSource,
     { files: { [`${CLOCK}/current_clocksource`]: 'tsc' } },
     { verdict: 'good', found: /tsc/ },
   ],
   [
-    'much slack',
+    'a large timer slack',
     timerSlack,
     { files: { '/proc/self/timerslack_ns': '4000000' } },
     { verdict: 'note', found: /4000 µs/, why: /4\.0 ms/ },
   ],
   [
-    'the usual slack',
+    'the default timer slack',
     timerSlack,
     { files: { '/proc/self/timerslack_ns': '50000' } },
     { verdict: 'good', found: /50 µs/ },
@@ -176,13 +176,13 @@ const rows: Row[] = [
     { verdict: 'note', found: /350 % .*4 cores/, fix: /realtimePriority/ },
   ],
   [
-    'a machine shared by the hypervisor',
+    'CPU time stolen by the hypervisor',
     otherLoad,
     { load: { busyPercent: 20, stealPercent: 12, cores: 2 } },
     { verdict: 'note', found: /12 % stolen/, why: /hypervisor/ },
   ],
   [
-    'a quiet machine',
+    'an idle machine',
     otherLoad,
     { load: { busyPercent: 20, stealPercent: 0, cores: 4 } },
     { verdict: 'good', found: /20 %/ },
@@ -199,7 +199,7 @@ const rows: Row[] = [
     { selfTest: late(1) },
     { verdict: 'note', found: /without a stamp/ },
   ],
-  ['stamps', kernelStamps, {}, { verdict: 'good', found: /p50 20 µs/ }],
+  ['packets with stamps', kernelStamps, {}, { verdict: 'good', found: /p50 20 µs/ }],
   [
     'late wake-ups',
     wakeUps,
@@ -208,37 +208,37 @@ const rows: Row[] = [
   ],
   ['timely wake-ups', wakeUps, {}, { verdict: 'good', found: /p99 40 µs/ }],
   [
-    'no priority',
+    'real-time priority not permitted',
     realtime,
     { privileged: { ...late(1), scheduling: 'normal (fifo:1 denied: EPERM)' } },
     { verdict: 'note', found: /EPERM/, fix: /rtprio/ },
   ],
   [
-    'priority',
+    'real-time priority permitted',
     realtime,
     { privileged: { ...late(1), scheduling: 'fifo:1' } },
     { verdict: 'good', found: /permitted/ },
   ],
   [
-    'marks lost there',
+    'DSCP marks lost on the way to the robot',
     marksAndClock('arm'),
     { marks: marks(0, 0xb8) },
-    { verdict: 'bad', found: /lost on the way there: at arm 0x0/, fix: /DSCP/ },
+    { verdict: 'bad', found: /lost on the way to the robot: at arm 0x0/, fix: /DSCP/ },
   ],
   [
-    'marks lost back',
+    'DSCP marks lost on the way back',
     marksAndClock('arm'),
     { marks: marks(0xb8, 0) },
     { verdict: 'bad', found: /lost on the way back/ },
   ],
   [
-    'marks kept',
+    'DSCP marks kept',
     marksAndClock('arm'),
     { marks: marks(0xb8, 0xb8) },
-    { verdict: 'good', found: /at arm EF, on answers EF/ },
+    { verdict: 'good', found: /at arm EF, on replies EF/ },
   ],
   [
-    'a clock that is badly known',
+    'a large clock uncertainty',
     marksAndClock('arm'),
     { marks: marks(0xb8, 0xb8, 12) },
     { verdict: 'note', found: /±12\.000 ms/, why: /±12\.0 ms/ },
@@ -246,30 +246,35 @@ const rows: Row[] = [
   [
     'no echo',
     marksAndClock('arm'),
-    { marks: 'nothing answered' },
-    { verdict: 'bad', found: /no answer from arm/, fix: /farhand check echo/ },
+    { marks: 'no reply' },
+    { verdict: 'bad', found: /no reply from arm/, fix: /farhand check echo/ },
   ],
-  ['no marks', marksAndClock(null), { marks: 'not Linux' }, { verdict: 'note', found: /not set: not Linux/ }],
   [
-    'a bus that went off',
+    'DSCP marks not available',
+    marksAndClock(null),
+    { marks: 'not Linux' },
+    { verdict: 'note', found: /not set: not Linux/ },
+  ],
+  [
+    'a CAN bus in bus-off',
     canBuses,
     { files: CAN, commands: { 'ip -details link show can0': canLink('BUS-OFF', 100) } },
     { verdict: 'bad', found: /BUS-OFF, 1000000/, fix: /termination/ },
   ],
   [
-    'a bus that is down',
+    'a CAN bus that is down',
     canBuses,
     { files: { ...CAN, [`${NET}/can0/operstate`]: 'down' } },
     { verdict: 'note', found: /down/, fix: /ip link set can0 up/ },
   ],
   [
-    'a bus that never restarts',
+    'a CAN bus without automatic restart',
     canBuses,
     { files: CAN, commands: { 'ip -details link show can0': canLink('ERROR-ACTIVE', 0) } },
-    { verdict: 'note', found: /never/, fix: /restart-ms 100/ },
+    { verdict: 'note', found: /not automatic/, fix: /restart-ms 100/ },
   ],
   [
-    'a short queue',
+    'a short CAN queue',
     canBuses,
     {
       files: { ...CAN, [`${NET}/can0/tx_queue_len`]: '10' },
@@ -278,34 +283,29 @@ const rows: Row[] = [
     { verdict: 'note', found: /10 frames/, change: `echo 100 | sudo tee ${NET}/can0/tx_queue_len` },
   ],
   [
-    'a serial line of others',
+    'a serial line without permission',
     serialLines,
     { files: { '/dev/ttyACM0': '' } },
     { verdict: 'bad', found: /may not/, fix: /dialout/ },
   ],
   [
-    'a patient adapter',
+    'a serial adapter with a long latency timer',
     serialLines,
     { usable: ['/dev/ttyUSB0'], files: { '/sys/bus/usb-serial/devices/ttyUSB0/latency_timer': '16' } },
     {
       verdict: 'bad',
       found: /^16 ms$/,
-      why: /at most 62 questions/,
+      why: /at most 62 requests/,
       change: 'echo 1 | sudo tee /sys/bus/usb-serial/devices/ttyUSB0/latency_timer',
     },
   ],
   [
-    'a package that is missing',
+    'a missing package',
     packages,
     { packages: { koffi: '3.3.4' } },
     { verdict: 'note', found: /not installed/, fix: /npm install zeromq/ },
   ],
-  [
-    'a program that is missing',
-    programs,
-    {},
-    { verdict: 'note', found: /not installed/, fix: /apt install/ },
-  ],
+  ['a missing program', programs, {}, { verdict: 'note', found: /not installed/, fix: /apt install/ }],
   ['no keys', pairedKeys, {}, { verdict: 'note', found: /none/, fix: /farhand pair/ }],
 ];
 
@@ -320,16 +320,16 @@ describe('checks of the doctor', () => {
       );
       assert.ok(finding, JSON.stringify(findings));
       const worst = Math.max(...findings.map(({ verdict }) => WEIGHT[verdict]));
-      assert.equal(worst, WEIGHT[finding.verdict], 'nothing worse besides');
+      assert.equal(worst, WEIGHT[finding.verdict], 'no other finding is worse');
       assert.match(finding.why, wanted.why ?? /^/);
       assert.match(finding.fix, wanted.fix ?? /^/);
-      if (finding.verdict !== 'good') assert.ok(finding.why !== '' && finding.fix !== '', 'why and how');
+      if (finding.verdict !== 'good') assert.ok(finding.why !== '' && finding.fix !== '', 'has why and fix');
       const changes = (finding.repairs ?? []).map((repair) => repairText(repair).did);
       assert.deepEqual(changes, wanted.change === undefined ? [] : [wanted.change]);
       assert.ok((finding.repairs ?? []).every(isSafe));
     });
 
-  it('tells the radio’s band and signal', async () => {
+  it('notes the 2.4 GHz band and a weak signal', async () => {
     const link = (freq: number, dbm: number) => ({
       files: WLAN,
       commands: {
@@ -347,7 +347,7 @@ describe('checks of the doctor', () => {
     );
   });
 
-  it('counts what the kernel threw away', async () => {
+  it('counts the datagrams the kernel dropped', async () => {
     const at = (errors: number) =>
       socketBuffers(
         recordedProbe({
@@ -358,7 +358,7 @@ describe('checks of the doctor', () => {
     assert.match((await at(7))[1]!.found, /^7 datagrams/);
   });
 
-  it('examines a machine that tells nothing, and one that is well', async () => {
+  it('finds nothing bad on a machine without readings', async () => {
     const seen: string[] = [];
     const findings = await examine((finding) => seen.push(finding.name), { probe: recordedProbe({}) });
     assert.deepEqual(

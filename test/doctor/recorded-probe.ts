@@ -1,16 +1,16 @@
 import type { Marks, Probe, SelfTest } from '../../src/doctor/probe.ts';
 import type { ListedKey } from '../../src/wire/secure/key-file.ts';
 
-/** Readings of some machine, as its files and programs gave them. What is not named is missing there. */
+/** Readings of a machine: its files and the output of its programs. Anything not listed is missing. */
 export interface Readings {
   uid?: number;
   files?: Record<string, string>;
-  /** Command line to what it printed. */
+  /** Output by command line. */
   commands?: Record<string, string>;
   usable?: readonly string[];
   packages?: Record<string, string>;
   selfTest?: SelfTest | string;
-  /** Under real-time priority; as `selfTest` where it is not named. */
+  /** Result under real-time priority; default: `selfTest`. */
   privileged?: SelfTest | string;
   marks?: Marks | string;
   taken?: readonly number[];

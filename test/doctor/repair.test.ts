@@ -23,7 +23,7 @@ const unsafe: Repair[] = [
 ];
 
 describe('repairs of the doctor', () => {
-  it('are on the list, or are not done', () => {
+  it('are applied only if they are on the list', () => {
     assert.ok(isSafe(latency) && isSafe(powerSave));
     for (const repair of unsafe) {
       assert.equal(isSafe(repair), false, JSON.stringify(repair));
@@ -40,7 +40,7 @@ describe('repairs of the doctor', () => {
     assert.deepEqual(repairsOf([finding]), [latency]);
   });
 
-  it('do one thing and tell how to take it back', () => {
+  it('apply one change and report how to undo it', () => {
     const done: string[] = [];
     const effects = {
       write: (path: string, value: string) => void done.push(`${path} ← ${value}`),
@@ -53,11 +53,11 @@ describe('repairs of the doctor', () => {
     assert.deepEqual([first.failed, second.failed], [null, null]);
   });
 
-  it('say so when they may not', () => {
-    const refused = () => {
+  it('report a missing permission or file', () => {
+    const denied = () => {
       throw Object.assign(new Error('EACCES: permission denied'), { code: 'EACCES' });
     };
-    const { failed } = applyRepair(latency, { write: refused, run: refused });
+    const { failed } = applyRepair(latency, { write: denied, run: denied });
     assert.equal(failed, 'needs root');
     const missing = applyRepair({ ...latency, path: latency.path.replace('ttyUSB0', 'ttyNowhere') });
     assert.ok(missing.failed !== null, 'there is no such adapter here');

@@ -5,7 +5,7 @@ import { temporaryFolder } from '../temporary-folder.ts';
 import { farhand, startFarhand } from './farhand.ts';
 
 describe('farhand ask', () => {
-  it('asks a running operator and tells what came of it', async () => {
+  it('sends a request to a running operator and reports the result', async () => {
     const [desk, telemetry] = await freeUdpPorts(2);
     const ports = [`console.deskPort=${desk}`, `console.telemetryPort=${telemetry}`];
     const demo = startFarhand(['demo', '--headless', `trace.dir=${temporaryFolder()}`, ...ports]);
@@ -19,10 +19,10 @@ describe('farhand ask', () => {
       const held = await ask('hold');
       assert.deepEqual([held.code, held.stderr], [0, '']);
       assert.match((await ask('estop')).stdout, /^estop after \d+ ms: robot stopped \(e-stop pressed\)/);
-      const refused = await ask('home');
-      assert.equal(refused.code, 1);
+      const rejected = await ask('home');
+      assert.equal(rejected.code, 1);
       assert.match(
-        refused.stderr,
+        rejected.stderr,
         /home not confirmed within 2000 ms: robot stopped .*, operator hold \[not-conf/,
       );
       assert.equal((await ask('reset')).code, 0);
@@ -33,7 +33,7 @@ describe('farhand ask', () => {
     }
   });
 
-  it('says so when there is no operator', async () => {
+  it('fails if there is no operator', async () => {
     const [desk, telemetry] = await freeUdpPorts(2);
     const asked = await farhand([
       'ask',

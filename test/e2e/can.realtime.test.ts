@@ -37,11 +37,11 @@ describe('farhand can and farhand sim', { skip }, () => {
 
   it('explain invalid arguments', async () => {
     const cases: [string[], RegExp][] = [
-      [['can', 'dump'], /needs one of --slcan and --socketcan/],
-      [['can', 'send', '--slcan', '/dev/null', '155'], /"155" is not a frame/],
+      [['can', 'dump'], /needs either --slcan or --socketcan/],
+      [['can', 'send', '--slcan', '/dev/null', '155'], /"155" is not a CAN frame/],
       [['can', 'dump', '--slcan', '/dev/no-such-tty'], /cannot be opened.*\[bus-failed\]/],
       [['can', 'dump', '--socketcan', 'nocan7'], /nocan7.*\[bus-failed\]/],
-      [['can', 'shout'], /does not know "shout"/],
+      [['can', 'shout'], /no action "shout"/],
       [['sim', 'pipr'], /Did you mean "piper"/],
       [['sim', 'piper'], /needs --slcan/],
       [['sim', 'piper', '--slacn', 'x'], /Did you mean --slcan/],

@@ -12,7 +12,7 @@ const keyFile = path.join(dir, 'test.key');
 writeKeyFile(keyFile, { name: 'test', key: createKey(), createdAt: '2026-01-01T00:00:00Z' });
 const paired = `link.keyFile=${keyFile}`;
 
-/** What it prints is tried without processes: src/cli/verbs.test.ts. */
+/** The messages are tested without processes in src/cli/verbs.test.ts. */
 describe('command line as a process', () => {
   const wrong: [string, string[], RegExp, RegExp][] = [
     ['an unknown verb', ['dmeo'], /no verb "dmeo"/, /Did you mean `farhand demo`/],
@@ -29,7 +29,7 @@ describe('command line as a process', () => {
       /Did you mean "sim"/,
     ],
     [
-      'a host without address',
+      'a host that does not resolve',
       [
         'operator',
         'link.robotHost=no-such-host.invalid',
@@ -42,16 +42,16 @@ describe('command line as a process', () => {
     ],
   ];
   for (const [what, args, message, hint] of wrong)
-    it(`refuses ${what} with a hint and exit code 2`, async () => {
+    it(`rejects ${what} with a hint and exit code 2`, async () => {
       const { code, stdout, stderr } = await farhand(args);
       assert.equal(code, 2, stderr);
       assert.equal(stdout, '');
       assert.match(stderr, message);
       assert.match(stderr, hint);
-      assert.match(stderr, /^farhand: .*\n {2}→ .*\n$/, 'one line of what, one of what to do');
+      assert.match(stderr, /^farhand: .*\n {2}→ .*\n$/, 'one line for the error, one for the hint');
     });
 
-  it('says which UDP port is in use and how to choose another', async () => {
+  it('reports a UDP port in use and how to choose another', async () => {
     const socket = createSocket('udp4');
     await new Promise<void>((resolve) => socket.bind(0, '127.0.0.1', resolve));
     const { port } = socket.address();
@@ -68,7 +68,7 @@ describe('command line as a process', () => {
     assert.match(stderr, new RegExp(`link\\.commandPort=${port + 10}`));
   });
 
-  it('says which HTTP port is in use and how to choose another', async () => {
+  it('reports an HTTP port in use and how to choose another', async () => {
     const server = createServer();
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     const { port } = server.address() as { port: number };

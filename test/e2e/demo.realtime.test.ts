@@ -34,14 +34,14 @@ async function headless(...overrides: string[]): Promise<Summary> {
   const { code, stdout, stderr } = await farhand(args);
   assert.equal(code, 0, stderr);
   const lines = stdout.trim().split('\n');
-  assert.equal(lines.length, 1, 'one summary line and nothing else');
+  assert.equal(lines.length, 1, 'only one summary line');
   return JSON.parse(lines[0]!) as Summary;
 }
 
-/** The figures themselves are tried in simulated time: test/loops/demo.test.ts. */
+/** test/loops/demo.test.ts checks the figures in simulated time. */
 function checkSummary(summary: Summary): void {
   assert.ok(summary.commands > 20, `${summary.commands} commands`);
-  assert.equal(summary.lost, 0, 'every receipt came back on loopback');
+  assert.equal(summary.lost, 0, 'every receipt arrived on loopback');
   assert.equal(summary.commands, summary.applied + summary.dropped + summary.rejected + summary.lost);
   assert.deepEqual(Object.keys(summary.segmentsMs), [...SEGMENTS]);
   assert.deepEqual(
@@ -51,7 +51,7 @@ function checkSummary(summary: Summary): void {
 }
 
 describe('demo, headless', () => {
-  it('plays out at a constant delay where asked to, and traces every command', async () => {
+  it('plays out at a fixed delay and traces every command', async () => {
     const summary = await headless('robot.playout=fixed:60');
     checkSummary(summary);
     assert.ok(summary.oneWayMs.p50 >= 60, `p50 ${summary.oneWayMs.p50}`);
@@ -65,7 +65,7 @@ describe('demo, headless', () => {
     assert.deepEqual(
       (JSON.parse(report.stdout) as Summary).oneWayMs,
       summary.oneWayMs,
-      'one file, one set of numbers',
+      'the report has the same figures',
     );
     const table = await farhand(['trace', 'report', summary.tracePath]);
     assert.match(table.stdout, /End to end .*sampled → applied/);
@@ -81,7 +81,7 @@ describe('demo, headless', () => {
     assert.ok(summary.link.forward.forwarded > 20);
   });
 
-  it('does without native sockets, and says so in the trace', async () => {
+  it('runs without native sockets, and the trace records it', async () => {
     const summary = await headless('link.reactor=dgram', 'robot.playout=none');
     checkSummary(summary);
     const header = JSON.parse(readFileSync(summary.tracePath, 'utf8').split('\n')[0]!) as {
@@ -104,7 +104,7 @@ describe('demo, headless', () => {
     assert.match(demo.stdout(), /engaged → hold \(clutch released\)[\s\S]*operator left/, 'in order');
     assert.match(demo.stdout(), /\d+ commands, \d+ applied, \d+ late, \d+ dropped, 0 lost/);
     const files = readdirSync(dir).sort();
-    assert.equal(files.length, 2, 'the trace, and the seconds before the release');
+    assert.equal(files.length, 2, 'the trace, and the flight record of the last seconds');
     assert.match(files[0]!, /^flight-.*-hold\.jsonl$/);
     assert.match(
       readFileSync(path.join(dir, files[1]!), 'utf8').trim().split('\n').pop()!,
@@ -112,7 +112,7 @@ describe('demo, headless', () => {
     );
   });
 
-  it('ends with exit code 1 when a role dies in a measurement', async () => {
+  it('ends with exit code 1 if a role dies during a measurement', async () => {
     const demo = startFarhand(['demo', '--headless', '--duration', '20', `trace.dir=${temporaryFolder()}`]);
     await demo.waitFor(/armed → engaged/);
     const children = readFileSync(`/proc/${demo.process.pid}/task/${demo.process.pid}/children`, 'utf8')

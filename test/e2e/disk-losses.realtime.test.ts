@@ -26,13 +26,13 @@ async function startDemo(dir: string, ...more: string[]): Promise<Running & { pa
   return { ...demo, page: await Page.open(demo, telemetryPort) };
 }
 
-/** What the page was told so far. */
+/** What the page has received so far. */
 class Page {
-  /** Why the trace cannot be written; empty: it can. */
+  /** Why the trace cannot be written; empty if it can. */
   trouble = '';
   readonly troubles: string[] = [];
   recording = false;
-  /** Of a recording that stopped. A new engagement begins another one. */
+  /** Messages of recordings that stopped. A new engagement starts another recording. */
   readonly failures: string[] = [];
   readonly #hello: NodeJS.Timeout;
   readonly #socket: Socket;
@@ -61,7 +61,7 @@ class Page {
       if (isIt()) return;
     const reported = JSON.stringify([this.troubles.at(-1), this.failures.at(-1)]);
     throw new Error(
-      [`the page was told only ${reported}`, this.#demo.stdout(), this.#demo.stderr()].join('\n'),
+      [`the page received only ${reported}`, this.#demo.stdout(), this.#demo.stderr()].join('\n'),
     );
   }
 
@@ -83,7 +83,7 @@ describe('a disk that fills during a run', { skip: needs('mounts') }, () => {
   });
   after(() => disk?.close());
 
-  it('is reported on the page, by the exit code and by the report; what was written can be had', {
+  it('is reported on the page, by the exit code and by the report; the recording can be recovered', {
     timeout,
   }, async () => {
     const demo = await startDemo(disk.dir, '--record');
@@ -123,7 +123,7 @@ describe('a disk that fills during a run', { skip: needs('mounts') }, () => {
     assert.match(recovered.stdout, /[1-9]\d* rows over/);
   });
 
-  it('that has room again in time loses nothing', { timeout }, async () => {
+  it('loses nothing if it has space again in time', { timeout }, async () => {
     rmSync(path.join(disk.dir, 'traces'), { recursive: true, force: true });
     const demo = await startDemo(disk.dir);
     const { page } = demo;
@@ -143,7 +143,7 @@ describe('a disk that fills during a run', { skip: needs('mounts') }, () => {
     assert.match(readFileSync(trace, 'utf8'), /"kind":"footer".*"ring_dropped":0.*\n$/);
   });
 
-  it('that is full before a recording begins, or a robot stops, leaves no empty file', {
+  it('leaves no empty file if it is full before a recording starts or the robot stops', {
     timeout,
   }, async () => {
     for (const folder of ['traces', 'recordings'])
@@ -179,7 +179,7 @@ describe('a folder that cannot be written to', () => {
   const dir = temporaryFolder();
   after(() => rmSync(dir, { recursive: true, force: true }));
 
-  it('is refused before anything starts', { skip: needs('mounts'), timeout }, async () => {
+  it('is rejected before anything starts', { skip: needs('mounts'), timeout }, async () => {
     const disk = await openSmallDisk(1 << 20);
     try {
       disk.readOnly();
@@ -200,13 +200,13 @@ describe('a folder that cannot be written to', () => {
         assert.match(stderr, /new cannot be written: the file system is read-only \(EROFS\)/);
         assert.match(stderr, new RegExp(`${setting}=FOLDER chooses another`));
       }
-      assert.deepEqual(readdirSync(dir), [], 'no trace was begun');
+      assert.deepEqual(readdirSync(dir), [], 'no trace was started');
     } finally {
       await disk.close();
     }
   });
 
-  it('because it was deleted during the run is reported', { timeout }, async () => {
+  it('is reported if it was deleted during the run', { timeout }, async () => {
     const place = path.join(dir, 'gone');
     const demo = await startDemo(place, '--record');
     const { page } = demo;

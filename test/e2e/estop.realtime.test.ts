@@ -50,7 +50,7 @@ describe('the e-stop from a terminal', () => {
 
   const flights = () => readdirSync(folder).filter((name) => name.startsWith('flight-'));
 
-  it('stops the robot, says how long it took, and leaves the last seconds on disk', async () => {
+  it('stops the robot, reports how long it took, and writes the last seconds to disk', async () => {
     const { code, stdout, stderr } = await farhand(['estop', '--json', '--within', '20000', ...desk]);
     assert.equal(code, 0, stderr);
     const answer = JSON.parse(stdout) as { state: string; tookMs: number; cause: string };
@@ -80,14 +80,14 @@ describe('the e-stop from a terminal', () => {
     });
   });
 
-  it('is not armed away: that takes a reset first', async () => {
+  it('a stopped robot cannot be armed before a reset', async () => {
     const { code, stderr } = await farhand(['ask', 'arm', ...desk]);
     assert.equal(code, 1);
     assert.match(stderr, /a stopped robot cannot be armed: robot stopped \(e-stop pressed\)/);
     assert.match(stderr, /→ .*farhand reset/);
   });
 
-  it('is cleared by a reset, once', async () => {
+  it('a reset clears it; a second reset fails', async () => {
     const first = await farhand(['reset', '--within', '20000', ...desk]);
     assert.equal(first.code, 0, first.stderr);
     assert.match(first.stdout, /^reset after \d+ ms: robot idle \(reset by operator\), operator hold\n$/);
@@ -96,7 +96,7 @@ describe('the e-stop from a terminal', () => {
     assert.match(second.stderr, /nothing to reset: robot idle \(.*\[not-confirmed\]\n {2}→ /);
   });
 
-  it('is not confirmed where nobody answers', async () => {
+  it('is not confirmed without an operator', async () => {
     const [deskPort, telemetryPort] = await freeUdpPorts(2);
     const nowhere = [`console.deskPort=${deskPort}`, `console.telemetryPort=${telemetryPort}`];
     const { code, stderr } = await farhand(['estop', '--within', '300', ...nowhere]);
@@ -104,7 +104,7 @@ describe('the e-stop from a terminal', () => {
     assert.match(stderr, /estop not confirmed within 300 ms: no operator answers/);
   });
 
-  it('comes from a signal to the robot process as well, and is no accident to be written down', async () => {
+  it('a signal to the robot process also stops the robot, without a flight record', async () => {
     const { length } = flights();
     await robot.end();
     assert.match(robot.stdout(), /"to":"stopped","cause":"robot process is shutting down"/);

@@ -43,7 +43,7 @@ describe('farhand export and farhand dataset', { skip: needs('ffmpeg') }, () => 
   it('exports a dataset that satisfies every rule, and skips episodes already in it', async () => {
     const made = await farhand(['export', 'lerobot', dataset, '--from', first]);
     assert.equal(made.code, 0, made.stderr);
-    assert.match(made.stdout, /episode 0, 30 rows of 1\.0 s.*\n.*every rule is kept/);
+    assert.match(made.stdout, /episode 0, 30 rows of 1\.0 s.*\n.*checked, no violations/);
     const again = await farhand(['export', 'lerobot', dataset, '--from', dir, '--json']);
     assert.equal(again.code, 0, again.stderr);
     const { episodes, checked } = JSON.parse(again.stdout) as {
@@ -87,7 +87,7 @@ describe('farhand export and farhand dataset', { skip: needs('ffmpeg') }, () => 
       const recovered = file.replace('.mcap', '.recovered.mcap');
       const made = await farhand(['export', 'lerobot', path.join(folder, 'dataset'), '--from', recovered]);
       assert.equal(made.code, 0, made.stderr);
-      assert.match(made.stdout, /episode 0, 90 rows.*; left out \d+ recorded rows.*\n.*every rule is kept/);
+      assert.match(made.stdout, /episode 0, 90 rows.*; skipped \d+ recorded rows.*\n.*checked, no violations/);
     } finally {
       rmSync(folder, { recursive: true, force: true });
     }

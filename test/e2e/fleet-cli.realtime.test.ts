@@ -66,7 +66,7 @@ describe('the actions of `farhand fleet`', { skip }, () => {
       '--creds',
       `${keys}/admin.creds`,
     );
-    assert.match(resized.output, /there already, with another size.*\[fleet-refused\]/);
+    assert.match(resized.output, /exists already, with a different size.*\[fleet-refused\]/);
   });
 
   it('accepts the old name of --server, and uses the credentials of `dev` by default', async () => {
@@ -81,7 +81,7 @@ describe('the actions of `farhand fleet`', { skip }, () => {
   it('rejects a port on which another server listens', async () => {
     const { code, output } = await run('dev', '--dir', keys, '--port', url.split(':').at(-1)!);
     assert.equal(code, 2);
-    assert.match(output, /port \d+ of 127\.0\.0\.1 is taken \[port-in-use\]/);
+    assert.match(output, /port \d+ on 127\.0\.0\.1 is in use \[port-in-use\]/);
   });
 
   it('creates neither server nor keys if one of the two TLS files is missing', async () => {

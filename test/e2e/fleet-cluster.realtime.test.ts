@@ -320,7 +320,7 @@ describe('a revoked user', { skip }, () => {
     await sleep(1000);
     const { code, stdout, stderr } = await farhand(['fleet', 'revoke', 'gone', '--dir', dir]);
     assert.equal(code, 0, stderr);
-    assert.match(stdout, /servers\/one\/server\.conf: written/);
+    assert.match(stdout, /wrote \S*servers\/one\/server\.conf/);
     assert.match(stdout, /--signal reload/);
     server.process.kill('SIGHUP');
     await until('disconnected', 20_000, () => !gone.isConnected());

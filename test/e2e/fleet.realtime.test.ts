@@ -205,7 +205,7 @@ describe('a fleet robot', { skip }, () => {
     const before = transitions().length;
     const bob = running.at(-1)!;
     const { stdout } = await farhand(['fleet', 'release', 'arm', ...access('ann')]);
-    assert.match(stdout, /arm was bob’s; it is free now/);
+    assert.match(stdout, /arm: lease taken from bob/);
     const stopped = await next(before, 'stopped', 20_000);
     assert.match(stopped.cause, /lease ended/);
     assert.equal(await bob.exited, 1);

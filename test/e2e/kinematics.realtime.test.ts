@@ -65,7 +65,7 @@ describe('farhand fk', () => {
     );
   });
 
-  it('answers a malformed line with a reason and goes on', async () => {
+  it('answers a malformed line with a reason and continues', async () => {
     const input = [
       'nonsense',
       '[1]',
@@ -79,7 +79,7 @@ describe('farhand fk', () => {
     ].join('\r\n');
     const { code, lines, stderr } = await answered(['fk', '--robot', 'ur3'], input);
     assert.equal(code, 0, stderr);
-    assert.equal(lines.length, 8, 'an empty line asks for nothing');
+    assert.equal(lines.length, 8, 'an empty line gets no answer');
     for (const line of lines.slice(0, 7)) {
       assert.equal(line['status'], 'bad-input');
       assert.match(String(line['reason']), /\w/);
@@ -87,7 +87,7 @@ describe('farhand fk', () => {
     near(lines[7]!['positionM'], [-0.4569, -0.19425, 0.06655], 1e-9);
   });
 
-  it('answers each line as it comes', async () => {
+  it('answers each line as it arrives', async () => {
     const child = spawn(process.execPath, [bin, 'fk', '--robot', 'ur3'], { cwd: root, stdio: 'pipe' });
     for (let i = 0; i < 3; i++) {
       child.stdin.write(`{"q":[${i},0,0,0,0,0]}\n`);
@@ -99,7 +99,7 @@ describe('farhand fk', () => {
     assert.equal(code, 0);
   });
 
-  it('ends quietly when its reader leaves', async () => {
+  it('ends quietly when its output is closed', async () => {
     const child = spawn(process.execPath, [bin, 'fk', '--robot', 'ur3'], { cwd: root, stdio: 'pipe' });
     let stderr = '';
     child.stderr.on('data', (data: Buffer) => {
@@ -115,7 +115,7 @@ describe('farhand fk', () => {
     assert.equal(stderr, '');
   });
 
-  it('takes a URDF file, and a tip link', async () => {
+  it('reads a URDF file, with an optional tip link', async () => {
     const file = path.join('test', 'data', 'openarm-right.urdf');
     const q = [0.1, 0.2, 0.3, 1, 0.4, 0.5, 0.6];
     const [urdf, shipped] = await Promise.all([
@@ -129,7 +129,7 @@ describe('farhand fk', () => {
 });
 
 describe('farhand ik', () => {
-  it('undoes fk, a hundred thousand lines at a stretch', async () => {
+  it('inverts fk on a hundred thousand lines', async () => {
     const count = 100_000;
     const qs = Array.from({ length: count }, (_, i) => ({
       q: bent.map((angle, j) => angle + 0.3 * Math.sin(i * (j + 1) * 0.37)),
@@ -155,7 +155,7 @@ describe('farhand ik', () => {
     ['piper-old', 'numeric'],
     ['openarm', 'numeric'],
   ] as const)
-    it(`reaches with and without a seed: ${robot} ${method}`, async () => {
+    it(`reaches a pose with and without a seed: ${robot} ${method}`, async () => {
       const q =
         robot === 'openarm' ? [0.3, 0.6, -0.2, 1.2, 0.1, -0.3, 0.4] : [0.4, 0.9, -0.8, 0.3, 0.5, -0.6];
       const posed = await answered(['fk', '--robot', robot], jsonLines([{ q }]));
@@ -182,7 +182,7 @@ describe('farhand ik', () => {
         for (const line of back.lines) near(line['positionM'], pose.positionM as number[], 1e-4);
     });
 
-  it('lists all solutions, and none where there is none', async () => {
+  it('lists all solutions, and an empty list for an unreachable pose', async () => {
     const posed = await answered(['fk', '--robot', 'ur3'], jsonLines([{ q: bent }]));
     const far = { positionM: [3, 0, 0], quatXyzw: [0, 0, 0, 1] };
     const { lines } = await answered(['ik', '--robot', 'ur3', '--all'], jsonLines([...posed.lines, far]));
@@ -192,10 +192,10 @@ describe('farhand ik', () => {
     const back = await answered(['fk', '--robot', 'ur3'], jsonLines(solutions.map((q) => ({ q }))));
     for (const line of back.lines) near(line['positionM'], posed.lines[0]!['positionM'] as number[], 1e-9);
     assert.deepEqual([lines[1]!['solutions'], lines[1]!['status']], [[], 'unreachable']);
-    assert.equal((lines[1]!['q'] as number[]).length, 6, 'the nearest is there all the same');
+    assert.equal((lines[1]!['q'] as number[]).length, 6, 'the nearest pose is still reported');
   });
 
-  it('tells what is out of reach from what is no pose', async () => {
+  it('distinguishes an unreachable pose from invalid input', async () => {
     const lines = [
       { positionM: [3, 0, 0], quatXyzw: [0, 0, 0, 1] },
       { positionM: [0.3, 0, 0.3], quatXyzw: [0, 0, 0, 0] },
@@ -228,16 +228,16 @@ describe('farhand ik', () => {
     [
       '--all without a closed form',
       ['ik', '--robot', 'openarm', '--all'],
-      /--all needs a closed form/,
+      /--all needs a closed-form method/,
       /--method analytic/,
     ],
-    ['a link too far', ['fk', '--robot', 'ur3', '--link', '7'], /--link 7/, /--link/],
-    ['half a link', ['fk', '--robot', 'ur3', '--link', '2.5'], /not a whole number/, /0, the base/],
+    ['a link out of range', ['fk', '--robot', 'ur3', '--link', '7'], /--link 7/, /--link/],
+    ['a fractional link', ['fk', '--robot', 'ur3', '--link', '2.5'], /not a whole number/, /0 \(the base\)/],
     ['a missing URDF', ['fk', '--robot', 'none.urdf'], /none\.urdf does not exist/, /farhand robots/],
-    ['an unknown action', ['robots', 'shw'], /robots does not know "shw"/, /robots show ur3/],
+    ['an unknown action', ['robots', 'shw'], /robots has no action "shw"/, /robots show ur3/],
   ];
   for (const [what, args, message, hint] of wrong)
-    it(`refuses ${what} with a hint`, async () => {
+    it(`rejects ${what} with a hint`, async () => {
       const { code, stdout, stderr } = await farhand(args);
       assert.equal(code, 2, stderr);
       assert.equal(stdout, '');
@@ -247,7 +247,7 @@ describe('farhand ik', () => {
 });
 
 describe('farhand robots', () => {
-  it('lists the models with what can solve them', async () => {
+  it('lists the models with their solvers', async () => {
     const { code, stdout } = await farhand(['robots', '--json']);
     assert.equal(code, 0);
     const rows = JSON.parse(stdout) as { name: string; joints: number; methods: string[] }[];

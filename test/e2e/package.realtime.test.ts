@@ -9,8 +9,8 @@ import { root } from './farhand.ts';
 
 const run = promisify(execFile);
 
-describe('the package, as npm makes it', () => {
-  it('installs under a prefix of its own, outside the repository, and runs', async () => {
+describe('the npm package', () => {
+  it('installs under a separate prefix, outside the repository, and runs', async () => {
     const folder = temporaryFolder();
     await run('npm', ['pack', '--ignore-scripts', '--pack-destination', folder], { cwd: root });
     const [archive] = readdirSync(folder).filter((name) => name.endsWith('.tgz'));
@@ -20,16 +20,16 @@ describe('the package, as npm makes it', () => {
     const installed = await run('npm', args, { cwd: folder }).catch((error: { stderr: string }) => error);
     if ('code' in installed) assert.fail(`npm install -g failed: ${installed.stderr}`);
     const farhand = path.join(prefix, 'bin', 'farhand');
-    const say = async (...words: string[]) =>
+    const outputOf = async (...words: string[]) =>
       (await run(farhand, words, { cwd: folder, env: { ...process.env, FARHAND_STATE: folder } })).stdout;
-    assert.match(await say('--version'), /^\d+\.\d+\.\d+/);
-    assert.match(await say('config', 'rigs'), /demo/);
-    const demo = await say('demo', '--headless', '--duration', '2', `trace.dir=${folder}/traces`);
+    assert.match(await outputOf('--version'), /^\d+\.\d+\.\d+/);
+    assert.match(await outputOf('config', 'rigs'), /demo/);
+    const demo = await outputOf('demo', '--headless', '--duration', '2', `trace.dir=${folder}/traces`);
     assert.match(demo, /one-way/);
     const inside = path.join(prefix, 'lib', 'node_modules', 'farhand');
     for (const part of ['robots', 'rigs', 'dist/web/index.html', 'protocol'])
       assert.ok(existsSync(path.join(inside, part)), part);
-    assert.ok(!existsSync(path.join(inside, 'dist', 'test')), 'tests stay at home');
+    assert.ok(!existsSync(path.join(inside, 'dist', 'test')), 'tests are not in the package');
     const { stdout } = await run(farhand, ['service', 'install', 'robot', '--dry-run', '--user', 'nobody'], {
       cwd: folder,
     });

@@ -101,7 +101,7 @@ describe('farhand pair', () => {
     }
     const fresh = (await robot.process.waitFor(/New pairing code: (\S+)/))[1]!;
     assert.notEqual(fresh, robot.code);
-    assert.match(robot.process.stdout(), /Wrong code from 127\.0\.0\.1; 2 left/);
+    assert.match(robot.process.stdout(), /Wrong code from 127\.0\.0\.1; 2 attempts left/);
     assert.deepEqual(keysIn(robot.keys), []);
     const operator = await operatorMachine(robot, fresh, '--json');
     assert.equal((JSON.parse(operator.stdout) as { kind: string }).kind, 'paired');
@@ -163,7 +163,7 @@ describe('farhand pair', () => {
     const keys = path.join(temporaryFolder(), 'keys');
     const taken = await withKeys(keys, () => farhand(['pair', '--import', file, '--name', 'arm']));
     assert.equal(taken.code, 0, taken.stderr);
-    assert.match(taken.stderr, /others on this machine can read/);
+    assert.match(taken.stderr, /other users of this machine can read/);
     assert.equal(secretIn(path.join(keys, 'arm.key')), secretIn(file));
     assert.equal(statSync(path.join(keys, 'arm.key')).mode & 0o777, 0o600);
     chmodSync(path.join(keys, 'arm.key'), 0o640);
@@ -204,7 +204,7 @@ describe('farhand pair', () => {
     ['two things at once', ['--list', '--import', 'x'], /pair --list does not take --import/, /--help/],
     ['too many hosts', ['a', 'b'], /does not take "b"/, /--help/],
     ['a setting', ['a=b'], /does not take a=b/, /--help/],
-    ['a name that is a path', ['--name', '../x'], /"\.\.\/x" cannot be the name/, /64 letters/],
+    ['a name that is a path', ['--name', '../x'], /"\.\.\/x" is not a valid key name/, /64 letters/],
     ['an address of another machine', ['--listen', '192.0.2.77'], /192\.0\.2\.77:4749/, /--listen/],
     ['a missing key file', ['--import', '/none.key'], /no key \/none\.key/, /farhand pair/],
     ['a file that is not a key', ['--import', 'package.json'], /not a farhand key/, /copy the file again/],

@@ -226,9 +226,9 @@ describe('the verbs for RCTP', () => {
     for (const [args, complaint] of [
       [['send', 'rcpt'], /Did you mean "rctp"/],
       [['send', 'rctp', '--from', 'recorded'], /needs --file/],
-      [['send', 'rctp', '--lose-tracking', '3'], /span of seconds/],
+      [['send', 'rctp', '--lose-tracking', '3'], /range of seconds/],
       [['listen', 'page'], /These do: .*rctp/],
-      [['decode'], /which protocol/],
+      [['decode'], /no protocol given/],
     ] as const) {
       const { code, stderr } = await farhand(args);
       assert.equal(code, 2, args.join(' '));

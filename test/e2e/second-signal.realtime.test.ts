@@ -11,11 +11,11 @@ import { needs } from '../needs.ts';
 import { Marked } from './marked.ts';
 
 const MS = 90_000;
-/** Beyond what counts as one request. */
+/** Long enough to count as a second request. */
 const APART_MS = 300;
 const PLAIN = 'link.security=plain';
 
-/** `ready`: what it prints once it runs. */
+/** `ready`: printed once the verb runs. */
 const VERBS: Record<string, { args: (port: number) => string[]; ready: RegExp }> = {
   robot: { args: (port) => ['robot', PLAIN, ...linkPorts(port)], ready: /robot ready/ },
   operator: {
@@ -55,7 +55,7 @@ async function seen(text: () => string, pattern: RegExp): Promise<void> {
 
 describe('a second signal', { skip: needs('Linux') }, () => {
   for (const signal of ['SIGINT', 'SIGTERM'] as const)
-    it(`${signal} ends a process that hangs on its way out, and on a thread that never answers`, async () => {
+    it(`${signal} ends a process whose shutdown hangs and whose thread is blocked`, async () => {
       const helper = pathToFileURL(path.join(process.cwd(), 'dist', 'src', 'cli', 'process.js')).href;
       const code = `
         const { onEndRequest } = await import(${JSON.stringify(helper)});
@@ -73,18 +73,18 @@ describe('a second signal', { skip: needs('Linux') }, () => {
       await seen(() => out, /ready/);
       child.kill(signal);
       await seen(() => out, /asked/);
-      // What `npm start` passes on in addition is the same request.
+      // An earlier second signal, such as `npm start` forwards, would be the same request.
       await sleep(APART_MS);
       assert.equal(child.exitCode, null);
       child.kill(signal);
       assert.deepEqual(await exited, [null, signal]);
       clearTimeout(late);
-      assert.match(err, /x\.mcap\.part is unfinished\. `farhand recover x\.mcap\.part` finishes it/);
+      assert.match(err, /x\.mcap\.part is incomplete\. `farhand recover x\.mcap\.part` finishes it/);
       assert.equal(out.match(/asked/g)?.length, 1);
     });
 
   for (const [name, { args, ready }] of Object.entries(VERBS))
-    it(`ends \`farhand ${name}\` for good, with everything it started`, { timeout: 2 * MS }, async () => {
+    it(`ends \`farhand ${name}\` and everything it started`, { timeout: 2 * MS }, async () => {
       const runs = new Marked();
       const late = setTimeout(() => runs.close(), MS);
       try {
@@ -97,7 +97,7 @@ describe('a second signal', { skip: needs('Linux') }, () => {
         run.kill('SIGTERM');
         const { code, signal } = await run.exited;
         assert.ok(code !== null || signal === 'SIGTERM', `${code} ${signal} ${run.err()}`);
-        // Processes it started find it gone and end by themselves.
+        // Its children notice that it is gone and end.
         for (let i = 0; i < 200 && runs.processes().length > 0; i++) await sleep(100);
         assert.deepEqual(runs.processes().map(commandOf), []);
       } finally {
@@ -117,9 +117,9 @@ describe('a second signal', { skip: needs('Linux') }, () => {
       run.kill('SIGINT');
       await sleep(APART_MS);
       run.kill('SIGINT');
-      // After the first signal alone it would end the robot after five seconds, and itself with an exit code.
+      // After the first signal alone, it would kill the robot after five seconds and end with an exit code.
       assert.equal((await run.exited).signal, 'SIGINT');
-      assert.ok(runs.processes().includes(robot), 'nobody has ended the robot yet');
+      assert.ok(runs.processes().includes(robot), 'the robot has not been ended yet');
     } finally {
       clearTimeout(late);
       runs.close();

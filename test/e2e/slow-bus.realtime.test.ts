@@ -29,7 +29,7 @@ describe('a driver thread whose writes block', { timeout: 120_000 }, () => {
     const report = JSON.parse(stdout) as Report;
     const [verdict] = report.budget.verdicts;
     assert.ok(verdict!.measured >= WRITE_MS, `${verdict!.measured} ms`);
-    assert.match(verdict!.advice, /look at its bus/);
+    assert.match(verdict!.advice, /check its bus/);
 
     const segments = new Float64Array(SEGMENTS.length);
     let applied = 0;

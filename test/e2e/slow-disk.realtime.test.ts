@@ -7,10 +7,10 @@ import { needs } from '../needs.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 import { startFarhand } from './farhand.ts';
 
-/** Longer than a process is given that does nothing. */
+/** Longer than the time a process without progress is given. */
 const SYNC_S = 9;
 
-/** fsync of a recording takes its time, as on a disk that has 900 MB to catch up with. */
+/** Delays fsync of a recording, like a disk with 900 MB still to write. */
 const SLOW = `
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -29,7 +29,7 @@ int fsync(int fd) {
 describe('on a slow disk', { skip: needs('Linux', 'cc') }, () => {
   const dir = temporaryFolder();
 
-  it('the demo waits for its recording after Ctrl-C, shows that, and leaves it whole', {
+  it('the demo waits for its recording after Ctrl-C, reports it, and leaves a complete file', {
     timeout: 240_000,
   }, async () => {
     const library = path.join(dir, 'slow.so');

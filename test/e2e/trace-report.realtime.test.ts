@@ -99,11 +99,11 @@ describe('farhand trace', () => {
 
   it('rejects wrong arguments with a hint', async () => {
     for (const [args, message] of [
-      [['trace', 'diff', file], /compares two trace files/],
-      [['trace', 'export', file], /needs the file to write/],
+      [['trace', 'diff', file], /needs two trace files/],
+      [['trace', 'export', file], /needs --perfetto OUT/],
       [['trace', 'report', file, '--html', path.join(dir, 'none', 'x.html')], /cannot be written/],
       [['top', path.join(dir, 'nowhere')], /no folder or file/],
-      [['top', temporaryFolder(), '--once'], /holds no trace yet/],
+      [['top', temporaryFolder(), '--once'], /contains no trace yet/],
     ] as const) {
       const { code, stderr } = await farhand(args);
       assert.equal(code, 2);

@@ -5,7 +5,7 @@ import { after, before, describe, it } from 'node:test';
 import { needs } from '../needs.ts';
 import { Marked } from './marked.ts';
 
-/** Everything that starts processes, threads or sockets, asked wrongly: it says so, ends, and has started nothing. */
+/** Wrong options for every verb that starts processes, threads or sockets: it reports the error and starts nothing. */
 
 const LIMIT_MS = 60_000;
 const PLAIN = 'link.security=plain';
@@ -181,7 +181,7 @@ describe('wrong options', { skip: needs('Linux') }, () => {
       .replace(TAKEN_UDP, String(udp.address().port))
       .replace(TAKEN_TCP, String((tcp.address() as { port: number }).port));
 
-  async function refusalOf(args: readonly string[]): Promise<string> {
+  async function problemOf(args: readonly string[]): Promise<string> {
     const runs = new Marked();
     try {
       const run = runs.start(args.map(filled));
@@ -190,7 +190,8 @@ describe('wrong options', { skip: needs('Linux') }, () => {
       clearTimeout(late);
       if (signal !== null) return 'it hangs';
       if (code === 0) return 'it exits with 0';
-      if (!/^farhand: .+ \[[a-z-]+\]\n {2}→ .+/m.test(run.err())) return `it says ${run.err() || 'nothing'}`;
+      if (!/^farhand: .+ \[[a-z-]+\]\n {2}→ .+/m.test(run.err()))
+        return `its error is ${run.err() || 'empty'}`;
       if (runs.processes().length > 0) return 'it leaves processes';
       const written = runs.written();
       return written.length > 0 ? `it leaves ${written.join(', ')}` : '';
@@ -200,12 +201,12 @@ describe('wrong options', { skip: needs('Linux') }, () => {
   }
 
   for (const [verb, table] of Object.entries(WRONG))
-    it(`of ${verb} are refused with a hint before anything starts`, { timeout: 300_000 }, async () => {
+    it(`of ${verb} are rejected with a hint before anything starts`, { timeout: 300_000 }, async () => {
       const problems: string[] = [];
       const waiting = [...table];
       const work = async () => {
         for (let args = waiting.shift(); args !== undefined; args = waiting.shift()) {
-          const problem = await refusalOf(args);
+          const problem = await problemOf(args);
           if (problem !== '') problems.push(`farhand ${args.join(' ')}: ${problem}`);
         }
       };

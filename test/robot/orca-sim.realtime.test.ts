@@ -63,9 +63,9 @@ describe('farhand sim orca', { skip }, () => {
     };
     assert.match(run('sim', 'orca'), /^2 .*needs --port/);
     assert.match(run('sim', 'orca', '--port', '/dev/null', '--hand', 'v3'), /^2 .*v3 is not known/);
-    assert.match(run('calibrate', 'orca', '--port', 'x'), /^2 .*does not know the hand/);
+    assert.match(run('calibrate', 'orca', '--port', 'x'), /^2 .*no ORCA hand/);
     assert.match(run('calibrate', 'orca', '--hand', 'v1-left'), /^2 .*needs --port/);
-    assert.match(run('calibrate', 'orca', '--hand', 'v1-left', '--port', '/dev/none'), /^2 .*give --yes/s);
-    assert.match(run('calibrate', 'nose'), /^2 .*does not know "nose"/);
+    assert.match(run('calibrate', 'orca', '--hand', 'v1-left', '--port', '/dev/none'), /^2 .*add --yes/s);
+    assert.match(run('calibrate', 'nose'), /^2 .*nothing called "nose"/);
   });
 });

@@ -108,7 +108,7 @@ describe('the profiler', () => {
         // biome-ignore lint/suspicious/noControlCharactersInRegex: the escape that starts a colour
         const seen = lines.map((line) => line.replaceAll(/\x1b\[\d+m/g, ''));
         assert.ok(lines.length <= rows && seen.every((line) => [...line].length <= Math.max(40, columns)));
-        assert.ok(seen[0]!.includes('no line for 9 s') || columns < 60);
+        assert.ok(seen[0]!.includes('no data for 9 s') || columns < 60);
       }
     const [, , , feel] = topFrame(profile.snapshot(), { columns: 120, rows: 60, colour: false, idleS: 0 });
     assert.match(feel!, /^feel: \d+ bad, \d+ strict of \d\d seconds/);

@@ -10,10 +10,10 @@ const ARMS: Partial<Record<TrialArm, string>> = {
   openarm: 'OpenArm',
 };
 
-/** Nothing of the arm is left to be seen: rest is that of its targets. */
+/** The arm is gone, so rest is judged by its targets. */
 export const ARM_KILLS: readonly Fault[] = Object.entries(ARMS).map(([arm, title]) => ({
   name: `kill-arm-${arm}`,
-  what: `${title}: its simulator killed (\`kill -9\`)`,
+  what: `${title}: simulator killed (\`kill -9\`)`,
   seconds: 11,
   settings: { arm: arm as TrialArm, ...CALM },
   expected: {

@@ -4,7 +4,7 @@ import { pause } from '../trial-rig.ts';
 
 const STEP_S = 3600;
 
-/** The whole machine's: no namespace has a wall clock of its own. */
+/** Sets the clock of the whole machine: there is no namespace for the wall clock. */
 function setWallClock(unixMs: number): boolean {
   return spawnSync('date', ['-s', `@${(unixMs / 1000).toFixed(3)}`]).status === 0;
 }

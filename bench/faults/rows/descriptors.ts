@@ -22,7 +22,7 @@ const limitFiles = ({ child }: VerbProcess): void => {
 export const DESCRIPTORS: readonly Fault[] = [
   {
     name: 'descriptors',
-    what: `robot and operator left with ${FILES} file descriptors, then an e-stop`,
+    what: `robot and operator limited to ${FILES} file descriptors, then an e-stop`,
     seconds: 9,
     obstacle: noPrlimit,
     expected: {
@@ -41,7 +41,7 @@ export const DESCRIPTORS: readonly Fault[] = [
       await pause(1000);
       const flights = readdirSync(path.join(rig.folder, 'flights'));
       const isReported = rig.robot.said.some(({ text }) => /flight record/i.test(text));
-      rig.check(flights.length > 0 || isReported, 'no flight record, and nobody is told');
+      rig.check(flights.length > 0 || isReported, 'no flight record, and no report of it');
     },
   },
   {
@@ -60,11 +60,11 @@ export const DESCRIPTORS: readonly Fault[] = [
   },
   {
     name: 'descriptors-console',
-    what: `console left with ${FILES} file descriptors, and 60 connections to it while its page drives`,
+    what: `console limited to ${FILES} file descriptors, and 60 connections to it while its page drives`,
     seconds: 12,
     settings: BY_PAGE,
     obstacle: noPrlimit,
-    // A console short of descriptors may be late: then its page counts as gone, and the robot holds.
+    // A console short of descriptors may be late; then its page counts as gone, and the robot holds.
     expected: { ends: ['engaged', 'hold'], restMs: null, message: null },
     async run(rig) {
       const page = await DrivingPage.lead(rig);
@@ -75,13 +75,13 @@ export const DESCRIPTORS: readonly Fault[] = [
       rig.check(!page.server.hasEnded, 'the console ended');
       for (const each of crowd) if (each.status === 'fulfilled') each.value();
       const isFull = crowd.some(({ status }) => status === 'rejected');
-      rig.check(isFull, 'every connection got in: the limit was not reached');
+      rig.check(isFull, 'every connection was accepted: the limit was not reached');
       page.close();
     },
   },
 ];
 
-/** A connection that says nothing; rejects when it is refused or not answered. */
+/** An idle connection; rejects if it is refused or gets no reply. */
 async function crowdPage(url: string): Promise<() => void> {
   const { port, hostname } = new URL(url);
   const socket = connect(Number(port), hostname);

@@ -8,7 +8,7 @@ import { pause, type TrialRig } from '../trial-rig.ts';
 
 const DISK_BYTES = 4 * 2 ** 20;
 
-/** A file system of its own at `folder`, for one process alone: it goes with it, and nobody else sees it. */
+/** A private file system at `folder` for one process: it disappears with the process, and no other process sees it. */
 const mounted = (options: string, folder: string): string[] => [
   ...['unshare', ...(process.getuid?.() === 0 ? ['-m'] : ['-r', '-m'])],
   ...['sh', '-c', `mount -t tmpfs -o ${options} tmpfs "$0" && exec "$@"`, folder],
@@ -25,7 +25,7 @@ function noMounts(): string | null {
 const seenBy = ({ child }: VerbProcess, folder: string): string =>
   path.join('/proc', String(child.pid), 'root', folder);
 
-/** Takes what is left of the disk. */
+/** Fills the disk. */
 function fill(folder: string): void {
   const fd = openSync(path.join(folder, 'filler'), 'w');
   const block = new Uint8Array(4096);
@@ -48,7 +48,7 @@ const readOnlyState = (folder: string): HowToRun => ({
   within: mounted('ro', path.join(folder, 'state')),
 });
 
-/** What the operator leaves on its disk is brought here: the disk goes with it. */
+/** Copies the operator's files out before its disk disappears with it. */
 async function fullDisk(rig: TrialRig): Promise<void> {
   const data = path.join(rig.folder, 'data');
   const disk = openSync(seenBy(rig.operator, data), 'r');
@@ -59,7 +59,7 @@ async function fullDisk(rig: TrialRig): Promise<void> {
     await pause(3000);
     rig.check(
       (await rig.operator.end()) !== 0,
-      'the operator ended with exit code 0: nobody learns of the truncated trace',
+      'the operator ended with exit code 0 despite the truncated trace',
     );
     await rig.waitFor('disconnected');
     const empty = readdirSync(seen, { recursive: true, encoding: 'utf8' }).filter(
@@ -83,11 +83,11 @@ export const DISKS: readonly Fault[] = [
     },
     obstacle: noMounts,
     expected: {
-      // Its operator was told to end.
+      // Because the operator was asked to end.
       ends: ['disconnected'],
       restMs: null,
       message: /^operator: .*(disk|space|ENOSPC)/i,
-      // Nothing can be written: it is told.
+      // Nothing can be written, and that is reported.
       lostMs: Number.POSITIVE_INFINITY,
     },
     run: fullDisk,

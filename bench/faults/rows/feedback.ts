@@ -2,7 +2,7 @@ import type { Fault } from '../fault.ts';
 import { pause, type TrialRig } from '../trial-rig.ts';
 import { CALM } from '../trial-settings.ts';
 
-/** From powering the joints; the arm follows before that. */
+/** Time from powering the joints to the fault; by then the arm follows. */
 const AFTER_S = 4;
 const FEEDBACK_MS = 200;
 const CALM_FEEDBACK_MS = 1000;
@@ -45,8 +45,8 @@ const ofArm = (arm: 'ur3' | 'xarm6', word: string, what: string): Fault => ({
 
 export const FEEDBACK: readonly Fault[] = [
   ofSim('nan', 'joint readings are NaN', stopped(FEEDBACK_MS)),
-  ofSim('frozen', 'joint readings stay as they were, stamps too', stopped(FEEDBACK_MS)),
-  ofSim('stuck', 'joint readings stay as they were, stamps go on: not noticed', {
+  ofSim('frozen', 'joint readings frozen, with their stamps', stopped(FEEDBACK_MS)),
+  ofSim('stuck', 'joint readings frozen, with fresh stamps: not detected', {
     ends: ['engaged'],
     restMs: null,
     message: null,

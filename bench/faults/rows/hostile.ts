@@ -12,12 +12,12 @@ const FLOOD_PER_SECOND = 20_000;
 const REPLAY_EVERY_MS = 20;
 const REPLAY_MS = 3000;
 const STRANGERS = 4;
-/** An operator that is ready is in control within this. */
+/** A ready operator is in control within this time. */
 const CONNECT_MS = 10_000;
-/** The first of a session are those of its handshake, with repetitions. */
+/** The first datagrams of a session are its handshake, with repetitions. */
 const HANDSHAKE = 6;
 
-/** Sends captured datagrams once more, from addresses the robot does not know: all in three seconds, again until `over`. */
+/** Replays captured datagrams from unknown addresses: all within three seconds, repeated until `over`. */
 async function replay(rig: TrialRig, entries: readonly LinkEntry[], over: () => boolean): Promise<void> {
   const sockets = Array.from({ length: STRANGERS }, () => createSocket('udp4'));
   try {
@@ -60,7 +60,7 @@ function flood(rig: TrialRig, seconds: number): Promise<void> {
 export const HOSTILE: readonly Fault[] = [
   {
     name: 'replay',
-    what: 'all datagrams of the session replayed by strangers while it runs',
+    what: 'all datagrams of the session replayed from other addresses while it runs',
     seconds: 9,
     expected: {
       ends: ['engaged'],
@@ -129,7 +129,7 @@ export const HOSTILE: readonly Fault[] = [
   },
   {
     name: 'flood-estop',
-    what: 'e-stop while that flood lasts',
+    what: 'e-stop during that flood',
     seconds: 9,
     expected: {
       through: ['stopped'],

@@ -3,9 +3,9 @@ import { type Fault, HOLD_REST_MS } from '../fault.ts';
 import { pause } from '../trial-rig.ts';
 import { CALM } from '../trial-settings.ts';
 
-/** The writer keeps a line back until its command's motion is seen; what is not written dies with its process. */
+/** The writer holds a line back until its command's motion is seen; unwritten lines are lost with the process. */
 const UNWRITTEN_MS = 3000;
-/** docs/inputs: a page that is silent for 200 ms is gone. */
+/** docs/inputs: a page that is silent for 200 ms counts as gone. */
 const PAGE_SILENCE_MS = 200;
 
 export const KILLS: readonly Fault[] = [
@@ -29,7 +29,7 @@ export const KILLS: readonly Fault[] = [
   ...(['ur3', 'piper'] as const).map(
     (arm): Fault => ({
       name: `kill-robot-${arm}`,
-      what: `robot killed (\`kill -9\`), ${arm === 'ur3' ? 'UR3: its control program sees the silence' : 'Piper: keeps its last target'}`,
+      what: `robot killed (\`kill -9\`), ${arm === 'ur3' ? 'UR3: its control program detects the silence' : 'Piper: keeps its last target'}`,
       seconds: 11,
       settings: { arm, ...CALM },
       expected: { ends: ['gone'], restMs: 1000, message: /^ask: robot disconnected/ },
@@ -62,12 +62,12 @@ export const KILLS: readonly Fault[] = [
   },
   {
     name: 'pause-page',
-    what: 'page that drives silent for 0.5 s, its clutch closed all the time',
+    what: 'driving page silent for 0.5 s, clutch closed throughout',
     seconds: 10,
     settings: BY_PAGE,
     expected: {
       through: ['hold'],
-      // Its person has to open the clutch first.
+      // The person must open the clutch first.
       ends: ['hold'],
       restMs: PAGE_SILENCE_MS + HOLD_REST_MS,
       message: /^robot: engaged → hold/,

@@ -36,11 +36,11 @@ const impaired = (name: string, what: string, impairment: NonNullable<LinkReques
 
 export const NETWORK: readonly Fault[] = [
   ...cuts,
-  impaired('reorder', '20 % of all datagrams overtaken, by 10 to 30 ms', {
+  impaired('reorder', '20 % of all datagrams reordered, by 10 to 30 ms', {
     delayMs: 5,
     straggler: { share: 0.2 },
   }),
-  impaired('duplicate', '30 % of all datagrams twice', { duplicate: { share: 0.3, afterMs: 5 } }),
+  impaired('duplicate', '30 % of all datagrams duplicated', { duplicate: { share: 0.3, afterMs: 5 } }),
   {
     name: 'stall',
     what: 'network holds everything for 0.7 s, then delivers it at once',

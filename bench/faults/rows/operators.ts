@@ -3,7 +3,7 @@ import { freeUdpPorts } from '../../../src/wire/transports/free-ports.ts';
 import type { Fault } from '../fault.ts';
 import { pause, type TrialRig } from '../trial-rig.ts';
 
-/** A second operator with the same key; what its person is told is heard. */
+/** A second operator with the same key; records what its person sees. */
 async function secondOperator(rig: TrialRig): Promise<void> {
   const [deskPort, telemetryPort] = await freeUdpPorts(2);
   const own = [`console.deskPort=${deskPort}`, `console.telemetryPort=${telemetryPort}`];
@@ -26,7 +26,7 @@ export const OPERATORS: readonly Fault[] = [
   },
   {
     name: 'takeover',
-    what: 'a second operator takes over (`robot.allowTakeover`); its scripted hand engages anew',
+    what: 'a second operator takes over (`robot.allowTakeover`); its scripted hand engages again',
     seconds: 11,
     settings: { robot: ['robot.allowTakeover=true'] },
     expected: {

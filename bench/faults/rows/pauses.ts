@@ -4,7 +4,7 @@ import { pause } from '../trial-rig.ts';
 const PAUSES_S = [0.05, 0.3, 2, 10];
 const AFTER_MS = 1800;
 
-/** Both ends see the same silence: a pause of the operator, and a cut of the network. */
+/** A pause of the operator looks like a network outage to both ends. */
 export function silenceOf(seconds: number): Fault['expected'] {
   if (seconds < 0.2) return { ends: ['engaged'], restMs: null, message: null };
   if (seconds < 1)
@@ -37,7 +37,7 @@ const pausesOf = (who: 'operator' | 'robot', expected: (seconds: number) => Faul
     },
   }));
 
-/** A robot that was suspended for long cannot know what became of its arm: it stops when it goes on. */
+/** A robot that was suspended for long cannot know the state of its arm, so it stops when it continues. */
 const robotExpected = (seconds: number): Fault['expected'] => {
   const restMs = 1000 * seconds + HOLD_REST_MS;
   if (seconds < 0.1) return { ends: ['engaged'], restMs: null, message: null };

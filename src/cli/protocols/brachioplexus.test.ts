@@ -13,16 +13,16 @@ interface Vector {
 const vectors = JSON.parse(readFileSync('test/data/brachioplexus.json', 'utf8')) as Vector[];
 const bytesOf = (hex: string): Uint8Array => Uint8Array.from(Buffer.from(hex, 'hex'));
 
-describe('brachIOplexus as text', () => {
+describe('brachIOplexus as JSON', () => {
   for (const { name, type, hex, valid, decoded } of vectors)
-    it(`reads and writes ${name} with the fields of the vectors`, () => {
+    it(`decodes and encodes ${name} as in the vectors`, () => {
       const read = brachioplexus.decode(bytesOf(hex));
       assert.equal(read.ok, valid);
       if (!valid) {
         assert.equal(typeof read['reason'], 'string');
         return;
       }
-      // Degrees are said in the vectors' words only.
+      // Only the vectors state degrees.
       const joints = decoded!.joints?.map(({ wireDegrees: _, ...joint }) => joint);
       assert.deepEqual(read, { ok: true, type, ...decoded, ...(joints ? { joints } : {}) });
       if (name === 'scene_doc_len40') return;
@@ -30,7 +30,7 @@ describe('brachIOplexus as text', () => {
       assert.deepEqual(brachioplexus.encode({ type, ...decoded }), bytesOf(hex));
     });
 
-  it('says why something cannot be written', () => {
+  it('gives the reason why a value cannot be encoded', () => {
     const bad: [unknown, RegExp][] = [
       [null, /./],
       [{ type: 9 }, /type/],

@@ -1,19 +1,19 @@
 import type { Given } from '../arguments.ts';
 
-/** A foreign protocol as text: what `farhand decode`, `encode` and `send` know of it. */
+/** A foreign protocol as JSON, for `farhand decode`, `encode` and `send`. */
 export interface Protocol {
   readonly about: string;
   /** `{ ok: true, … }`, or `{ ok: false, reason }`. Never throws. */
   decode(bytes: Uint8Array): { ok: boolean } & Record<string, unknown>;
-  /** The bytes of what `decode` prints, or why there are none. */
+  /** Encodes what `decode` prints, or gives the reason why it cannot. */
   encode(value: unknown): Uint8Array | { ok: false; reason: string };
   /** For `farhand send`. */
   readonly sender?: {
     readonly port: number;
     readonly hz: number;
-    /** Someone drawing a figure eight, as they are after so many seconds. */
+    /** The sample of a hand drawing a figure eight, `atS` seconds after the start. */
     figure8(atS: number): Record<string, unknown>;
   };
-  /** In place of `sender`, where it takes more than datagrams. */
+  /** Replaces `sender` for a protocol that needs more than datagrams. */
   send?(given: Given): Promise<number>;
 }

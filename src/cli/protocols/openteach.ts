@@ -8,7 +8,7 @@ import {
 import type { Protocol } from './contract.ts';
 
 export const openteach: Protocol = {
-  about: 'points of a hand as OpenTeach’s Quest app sends them, or High, Low and None of its buttons',
+  about: 'hand points as OpenTeach’s Quest app sends them, or High, Low and None of its buttons',
   decode(bytes) {
     const button = decodeButton(bytes, bytes.length);
     if (button !== null) return { ok: true, button };
@@ -30,13 +30,13 @@ export const openteach: Protocol = {
 
 function tokenText(mode: unknown, points: unknown): string | { ok: false; reason: string } {
   if (mode !== 'absolute' && mode !== 'relative')
-    return { ok: false, reason: 'mode is absolute or relative' };
+    return { ok: false, reason: 'mode must be absolute or relative' };
   if (!Array.isArray(points) || !POINT_COUNTS.includes(points.length))
-    return { ok: false, reason: `points: one of ${POINT_COUNTS.join(', ')} of them` };
+    return { ok: false, reason: `points: must be ${POINT_COUNTS.join(', ')} points` };
   const flat = points.flatMap((point: unknown) =>
     Array.isArray(point) && point.length === 3 ? point : [NaN],
   );
   if (flat.length !== 3 * points.length || !flat.every(Number.isFinite))
-    return { ok: false, reason: 'points: x, y, z each' };
+    return { ok: false, reason: 'points: each must be x, y, z' };
   return encodeHandToken(mode, points.length, flat as number[]);
 }

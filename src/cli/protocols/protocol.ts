@@ -14,7 +14,7 @@ export function protocolNamed(name: string | undefined): Protocol {
   const near = name === undefined ? null : closest(name, names);
   throw new TeleopError(
     'bad-option',
-    name === undefined ? 'which protocol?' : `there is no protocol "${name}"`,
+    name === undefined ? 'no protocol given' : `there is no protocol "${name}"`,
     {
       hint: `${near ? `Did you mean "${near}"? ` : ''}Available: ${names.join(', ')}.`,
     },

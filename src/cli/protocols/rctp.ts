@@ -39,7 +39,7 @@ export const rctp: Protocol = {
     const packet = { ...emptyRctp(), ...parsed.data, ...vectors(parsed.data) };
     const bytes = new Uint8Array(RCTP_BYTES);
     encodeRctp(packet, bytes);
-    // What a receiver must refuse is not worth sending: a float64 may not fit, a quaternion may be none.
+    // Decode it again to reject what a receiver would: a float64 may not fit, a quaternion may be zero.
     const reason = decodeRctp(bytes, bytes.length, emptyRctp());
     return reason === null ? bytes : { ok: false, reason };
   },

@@ -21,11 +21,13 @@ const config = z.strictObject({
   listenHost: z
     .ipv4()
     .default('127.0.0.1')
-    .describe('address to listen on; a headset needs 0.0.0.0 or this machine’s own address'),
+    .describe('address to listen on; a headset needs 0.0.0.0 or this machine’s address'),
   rightPort: port.default(OPENTEACH_PORTS.right).describe('TCP port (ZeroMQ) of the right hand'),
   leftPort: port.default(OPENTEACH_PORTS.left).describe('TCP port (ZeroMQ) of the left hand'),
-  buttonPort: port.default(OPENTEACH_PORTS.button).describe('TCP port of the resolution button; 0: none'),
-  pausePort: port.default(OPENTEACH_PORTS.pause).describe('TCP port of the pause; 0: none'),
+  buttonPort: port
+    .default(OPENTEACH_PORTS.button)
+    .describe('TCP port (ZeroMQ) of the resolution button; 0: none'),
+  pausePort: port.default(OPENTEACH_PORTS.pause).describe('TCP port (ZeroMQ) of the pause button; 0: none'),
   otherHand: z
     .enum(['drain', 'leave'])
     .default('drain')
@@ -53,7 +55,7 @@ const config = z.strictObject({
     .min(0.05)
     .max(1)
     .default(0.6)
-    .describe('share of the wrist’s motion (of an arm) while the resolution button is Low'),
+    .describe('motion scale of an arm while the resolution button is Low'),
   staleAfterMs: z
     .number()
     .min(20)
@@ -68,7 +70,7 @@ const config = z.strictObject({
     .describe('how long the hand must be visible without a break before it drives (again)'),
   handRelayPort: port.default(0).describe('UDP port on this machine that relays points to the loop; 0: any'),
   buttonRelayPort: port.default(0).describe('the same for the resolution button'),
-  pauseRelayPort: port.default(0).describe('the same for the pause'),
+  pauseRelayPort: port.default(0).describe('the same for the pause button'),
 });
 type Config = z.infer<typeof config>;
 

@@ -48,7 +48,7 @@ const config = z.strictObject({
     .min(1)
     .max(16)
     .default(3)
-    .describe('packets that may wait for a tick; the oldest is dropped'),
+    .describe('packets that may wait for a tick; beyond that, the oldest is dropped'),
 });
 type Config = z.infer<typeof config>;
 

@@ -8,7 +8,7 @@ const config = z.strictObject({
   periodS: z.number().min(2).max(60).default(8).describe('time for one figure eight'),
   widthM: z.number().min(0.01).max(0.3).default(0.1).describe('half width of the figure eight'),
   heightM: z.number().min(0.01).max(0.3).default(0.06).describe('half height of the figure eight'),
-  fingers: z.boolean().default(false).describe('bend the fingers too, for a robot hand'),
+  fingers: z.boolean().default(false).describe('also bend the fingers, for a robot hand'),
   rollRad: z.number().min(0).max(1.5).default(0.6).describe('amplitude of the wrist roll'),
 });
 type Config = z.infer<typeof config>;

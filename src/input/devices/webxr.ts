@@ -39,7 +39,7 @@ const config = z.strictObject({
     .min(0.02)
     .max(0.2)
     .default(0.08)
-    .describe('gap at which the gripper is fully open'),
+    .describe('distance at which the gripper is fully open'),
 });
 type Config = z.infer<typeof config>;
 

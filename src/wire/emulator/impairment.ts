@@ -29,7 +29,7 @@ const stormsSchema = z.strictObject({
   plateauMs: msRange.describe('how long a standing queue lasts'),
   riseMs: ms.describe('how long it takes to build up'),
   noiseMs: ms.default(0).describe('spread of the delay within a standing queue'),
-  stallShare: share.default(0).describe('share of standing queues that are full stops instead'),
+  stallShare: share.default(0).describe('share of standing queues that are complete stalls instead'),
 });
 
 /** Another user's bulk transfer that fills the bottleneck's buffer in a sawtooth. */
@@ -58,21 +58,21 @@ export const impairmentSchema = z.strictObject({
       whiteSdMs: ms.default(0).describe('spread of the part that is new for every datagram'),
     })
     .prefault({})
-    .describe('variation around the usual time'),
+    .describe('variation around the typical delay'),
   drift: z
     .strictObject({
       sdMs: ms.default(0).describe('added delay under load; zero half of the time'),
       stepS: seconds.default(5).describe('time scale of its changes'),
     })
     .prefault({})
-    .describe('slow changes of load'),
+    .describe('slow load changes'),
   route: z
     .strictObject({
       rangeMs: ms.default(0).describe('each route adds from 0 to this'),
-      everyS: seconds.default(200).describe('time between changes of route'),
+      everyS: seconds.default(200).describe('time between route changes'),
     })
     .prefault({})
-    .describe('steps of the usual time'),
+    .describe('steps of the typical delay'),
   tails: z
     .array(
       z.strictObject({
@@ -83,7 +83,7 @@ export const impairmentSchema = z.strictObject({
     )
     .default([])
     .describe('occasional extra delay, such as a retransmission'),
-  blocks: z.array(blocksSchema).default([]).describe('times when nothing passes'),
+  blocks: z.array(blocksSchema).default([]).describe('periods in which nothing passes'),
   storms: stormsSchema.optional().describe('bad seconds'),
   bloat: bloatSchema.optional().describe('standing queue of a competing transfer'),
   loss: z
@@ -101,7 +101,7 @@ export const impairmentSchema = z.strictObject({
       afterMs: ms.default(0.2).describe('delay of the copy'),
     })
     .prefault({})
-    .describe('copies'),
+    .describe('duplicated datagrams'),
   straggler: z
     .strictObject({
       share: share.default(0).describe('share of datagrams that arrive out of order'),
@@ -109,7 +109,7 @@ export const impairmentSchema = z.strictObject({
     })
     .prefault({})
     .describe('reordering'),
-  spacingMs: ms.default(0).describe('least time between two deliveries of a FIFO link'),
+  spacingMs: ms.default(0).describe('minimum time between two deliveries of a FIFO link'),
   rate: z
     .strictObject({
       kbitS: z.number().min(0).max(1e8).default(0).describe('bottleneck, counting UDP payload; 0: none'),

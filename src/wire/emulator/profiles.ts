@@ -17,7 +17,7 @@ const calmWifi = {
 export const PROFILES = {
   off: { about: 'forwards everything at once', impairment: {} },
   ethernet: {
-    about: 'switched wire, 1.5 ms',
+    about: 'switched Ethernet, 1.5 ms',
     impairment: {
       delayMs: 1.44,
       minDelayMs: 1.3,
@@ -81,7 +81,7 @@ export const PROFILES = {
     },
   },
   wan: {
-    about: 'across the Internet: 40 ms, changing routes, a few stragglers out of order',
+    about: 'over the Internet: 40 ms, route changes, some reordering',
     impairment: {
       delayMs: 36,
       minDelayMs: 35,
@@ -95,14 +95,14 @@ export const PROFILES = {
     },
   },
   loss2: {
-    about: 'calm Wi-Fi that loses 2 %, in bursts of a few',
+    about: 'calm Wi-Fi with 2 % loss in short bursts',
     impairment: {
       ...calmWifi,
       loss: { burstShare: 0.0065, burstDatagrams: 4, burstLoss: 0.78 },
     },
   },
   bloat: {
-    about: 'calm Wi-Fi whose buffer a download fills, in a sawtooth of up to 150 ms',
+    about: 'calm Wi-Fi with a download that fills the buffer: a sawtooth of up to 150 ms',
     impairment: {
       ...calmWifi,
       bloat: {
