@@ -12,7 +12,10 @@ import {
   SIGNAL_MS,
 } from './shared.ts';
 
-/** Every operator holds the lease of a robot, sees its telemetry and signals it; one console sees all presence. */
+/**
+ * Every operator holds the lease of a robot, receives its telemetry and signals it; one console receives all
+ * presence.
+ */
 const load = workerData as Load;
 const operators = await connectMany(load.url, load.operatorCreds, load.leases);
 const [console1] = await connectMany(load.url, load.operatorCreds, 1);

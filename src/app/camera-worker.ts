@@ -32,7 +32,7 @@ export type CameraMessage =
   | FailedMessage
   | { kind: 'report'; reports: CameraReport[] };
 
-/** Sent to it: `report` asks for one, `close` for the last one. */
+/** Sent to the thread: `report` requests a report, `close` the last report and the end. */
 export type CameraOrder = 'report' | 'close';
 
 const start = workerData as CameraStart;
@@ -44,7 +44,7 @@ function robotPose({ board, model }: CameraStart): RobotPose {
     model,
     read(jointsRad) {
       const robot = shared && readRobotBoard(shared, model.joints.length);
-      // Not a number before the driver's first reading.
+      // NaN until the driver's first reading.
       if (robot === null || !robot.measuredRad.every(Number.isFinite)) return Number.NaN;
       jointsRad.set(robot.measuredRad);
       return robot.gripper;
@@ -52,7 +52,7 @@ function robotPose({ board, model }: CameraStart): RobotPose {
   };
 }
 
-/** Loaded when first needed and missed only then: a camera that gives JPEG does without. */
+/** Loaded on first use and required only then: a camera that delivers JPEG does not need it. */
 async function jpegCoder(): Promise<() => JpegCoder> {
   try {
     const coder = await loadJpegCoder();
@@ -66,7 +66,8 @@ async function jpegCoder(): Promise<() => JpegCoder> {
 
 async function main(): Promise<void> {
   const counters = new Counters(start.counters);
-  // ZeroMQ has one thread for a whole process, and it inherits this: not where the link needs it too.
+  // ZeroMQ's single thread per process inherits this priority, so leave it alone where the link uses ZeroMQ
+  // too.
   if (!start.linkUsesZmq) lowerPriority();
   const sender: FrameSender = await openFrameSender(start.sender, (reason) => counters.add(reason));
   const coder = await jpegCoder();

@@ -9,28 +9,28 @@ import type { CameraMessage, CameraOrder, CameraStart } from './camera-worker.ts
 import { READY_MS, WorkerHost } from './worker-host.ts';
 
 export interface CameraThread {
-  /** Where the pictures can be had, for people. */
+  /** Where the pictures are served, as text for people. */
   where: string;
-  /** Resolves when the thread is gone, whatever ended it. */
+  /** Resolves when the thread has ended, for any reason. */
   ended: Promise<void>;
   report(): Promise<CameraReport[]>;
-  /** Stops the sources and the thread; the last report. */
+  /** Stops the sources and the thread; returns the last report. */
   close(): Promise<CameraReport[]>;
 }
 
 export interface CameraThreadOptions {
-  /** The robot's own memory, for a view of it and for its counters; null without a robot. */
+  /** The robot's memory, for views of the robot and for counters; null without a robot. */
   board: SharedArrayBuffer | null;
   counters: SharedArrayBuffer;
   onEvent: (event: CameraEvent) => void;
-  /** Of a link whose keys are in no file. */
+  /** Keys of a link that are not stored in a file. */
   keys?: Uint8Array[] | undefined;
 }
 
 const CLOSE_MS = 2000;
 const RETRY_MS = 5000;
 
-/** The rig's cameras in a thread of their own. Rejects when its sockets cannot be opened. */
+/** Runs the rig's cameras in a separate thread. Rejects when its sockets cannot be opened. */
 export async function startCameraThread(
   rig: Rig,
   model: RobotModel,
@@ -80,12 +80,12 @@ const bugEvent = (error: unknown): CameraEvent => ({
   camera: 'all',
   kind: 'trouble',
   message: `the camera thread ended: ${String(error)}`,
-  hint: 'This is a bug of ours; the robot goes on without cameras.',
+  hint: 'This is a bug in Farhand; the robot continues without cameras.',
   retryMs: 0,
 });
 
 /**
- * The cameras beside a robot: whatever is wrong with them is told and tried again, and never keeps the robot from
+ * The cameras beside a robot. Camera failures are reported and retried; they never keep the robot from
  * starting, running or ending. Null for a rig without cameras.
  */
 export function startRobotCameras(
@@ -133,6 +133,6 @@ export function startRobotCameras(
 
 export function eventText({ camera, kind, message, hint, retryMs }: CameraEvent): string {
   if (kind === 'up') return `camera ${camera}: ${message}`;
-  const again = retryMs > 0 ? ` (again in ${retryMs / 1000} s)` : '';
-  return `camera ${camera}: ${message}${again}\n  → ${hint}`;
+  const retry = retryMs > 0 ? ` (retrying in ${retryMs / 1000} s)` : '';
+  return `camera ${camera}: ${message}${retry}\n  → ${hint}`;
 }

@@ -6,17 +6,17 @@ import { packageRoot } from '../files/package-root.ts';
 import type { LinkEvent } from '../messages/console.ts';
 import type { RoleReady, RoleReport } from '../messages/role-report.ts';
 
-/** What a role or console process tells the process that started it. */
+/** Messages from a role or console process to its parent. */
 export type ChildMessage =
   | { kind: 'ready'; info: RoleReady | { url: string } }
   | { kind: 'transition'; from: string; to: string; cause: string }
   | { kind: 'episode'; text: string }
-  /** It ends as soon as a file is saved, and gives up by itself when that makes no progress. */
+  /** It ends as soon as a file is saved, and gives up when saving makes no progress. */
   | { kind: 'saving'; text: string }
   | { kind: 'report'; report: RoleReport }
   | { kind: 'link'; profile: string };
 
-/** From the process that started a console to the console. */
+/** Messages from the parent to a console process. */
 export type ParentMessage = LinkEvent;
 
 export interface Child {
@@ -26,13 +26,15 @@ export interface Child {
   /** Exit code; null when a signal ended it. */
   exited: Promise<number | null>;
   report: RoleReport | null;
-  /** SIGTERM, and SIGKILL when nothing is heard of it for `graceMs`. One that saves a file is waited for. */
+  /**
+   * Sends SIGTERM, then SIGKILL after `graceMs` without a message. Waits for a process that is saving a file.
+   */
   end(graceMs: number): Promise<number | null>;
 }
 
 const END_POLL_MS = 100;
 
-/** Starts a verb of our own as a process of its own, with a channel for its messages; `at` may put it elsewhere. */
+/** Starts a Farhand verb as a child process with a message channel; `at` may place it in another network. */
 export function startChild(
   verb: string,
   args: readonly string[],

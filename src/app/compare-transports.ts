@@ -27,23 +27,25 @@ export interface CompareOptions {
   slices: number;
   secondsPerSlice: number;
   onProgress: (done: number, total: number) => void;
-  /** Ends it before its time; nothing is compared then. */
+  /** Interrupts the comparison, which then has no result. */
   stop?: Promise<void>;
-  /** Runs both roles with these overrides for some seconds and leaves a trace; the demo on loopback unless told. */
+  /**
+   * Runs both roles with these overrides for some seconds and leaves a trace. Default: the demo on loopback.
+   */
   run?: (overrides: readonly string[], seconds: number) => Promise<{ tracePath: string }>;
 }
 
-/** The first second of a process is its compiler's, not the link's. */
+/** The first second of a process measures the compiler, not the link. */
 const WARM_UP_NS = 1e9;
 
-/** Both transports in turn, slice by slice, so that the machine's moods fall on both alike. */
+/** Runs both transports in turn, slice by slice, so that load on the machine affects both alike. */
 export async function compareTransports(options: CompareOptions): Promise<TransportComparison> {
   const { slices, secondsPerSlice, onProgress } = options;
   const folder = temporaryFolder('compare');
   const samples: Record<Transport, Float64Array[]> = { udp: [], zmq: [] };
   try {
     for (let slice = 0; slice < slices; slice++) {
-      // Alternate who goes first: a trend within a pair must not favour one.
+      // Alternate which goes first: a trend within a pair must not favour one.
       const order = slice % 2 === 0 ? TRANSPORTS : TRANSPORTS.toReversed();
       for (const transport of order) {
         samples[transport].push(await measure(options, transport, folder.path));
@@ -96,8 +98,8 @@ function demoOf({ rig, stop = new Promise(() => {}) }: CompareOptions): NonNulla
     const silent = { say: () => {}, onUrl: () => {} };
     const run = await runDemo({ rig, overrides, headless: true, durationS, stop, ...silent });
     if (!isStopped) return run;
-    throw new TeleopError('not-confirmed', 'the comparison was ended before its time', {
-      hint: 'Let it run, or ask for less: --seconds S --slices N.',
+    throw new TeleopError('not-confirmed', 'the comparison was interrupted', {
+      hint: 'Let it finish, or make it shorter: --seconds S --slices N.',
     });
   };
 }

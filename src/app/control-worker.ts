@@ -8,17 +8,17 @@ import type { ControlMessage, ControlStart } from './role-memory.ts';
 import { warmUp } from './warm-up.ts';
 import { failedMessage } from './worker-host.ts';
 
-/** The control thread of a role: opens the devices and sockets, then does nothing but the loop. */
+/** The control thread of a role: opens the devices and sockets, then only runs the loop. */
 const start = workerData as ControlStart;
 const clock = monotonicClock;
 const post = (message: ControlMessage) => parentPort?.postMessage(message);
 
-// Parsing garbage throws and catches; stack traces would be most of its cost.
+// Parsing garbage throws and catches; stack traces would account for most of the cost.
 Error.stackTraceLimit = 0;
 
 async function main(): Promise<void> {
   await warmUp(start);
-  // Asked to end during the warm-up: nothing is open yet.
+  // Ended during the warm-up: nothing is open yet.
   if (Atomics.load(windDownFlag(start.memory), 0) !== 0) return post({ kind: 'done' });
   const { reactor, sockets, inputs, fallback } = await openReactor(start, clock);
   const { kind, stampSource, scheduling } = reactor;

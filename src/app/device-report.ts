@@ -3,7 +3,7 @@ import type { Rig } from '../rig/rig.ts';
 import { inputConfig } from './open-operator.ts';
 import { loadPlugin, pluginNames } from './registry.ts';
 
-/** What this rig is made of, and which inputs it could have besides. */
+/** The devices of this rig, and the further inputs it could have. */
 export async function deviceReport(rig: Rig): Promise<DeviceReport> {
   const inputs: InputReport[] = [];
   for (const name of pluginNames('input')) inputs.push(await inputReport(rig, name));

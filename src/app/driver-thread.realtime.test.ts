@@ -13,7 +13,7 @@ import { openThreaded } from './open-driver.ts';
 
 const MS = 1e6;
 
-/** Takes three passes to enable; records what it is told. */
+/** Takes three passes to enable; records its calls. */
 class SlowDriver implements Driver {
   busErrors = 0;
   fault = '';
@@ -75,8 +75,8 @@ function powered() {
   return parts;
 }
 
-describe('a driver on a thread of its own', () => {
-  it('is enabled when its thread says so, not before', () => {
+describe('a driver in its own thread', () => {
+  it('is enabled once its thread reports it, not before', () => {
     const { clock, device, driver, cycle } = bench();
     cycle();
     const seen: TickStatus[] = [];
@@ -88,7 +88,7 @@ describe('a driver on a thread of its own', () => {
     assert.deepEqual(device.calls, ['enable', 'enable', 'enable']);
   });
 
-  it('gives the newest reading with the instant it was true', () => {
+  it('returns the newest reading with its measurement time', () => {
     const { clock, reading, cycle } = bench();
     assert.equal(cycle(), 'stale');
     const tookNs = clock.nowNs();
@@ -98,7 +98,7 @@ describe('a driver on a thread of its own', () => {
     assert.equal(reading.gripper, 0.5);
   });
 
-  it('passes on the newest target only, and none from before it was enabled', () => {
+  it('writes only the newest target, and none from before it was enabled', () => {
     const { clock, device, driver, loop } = powered();
     for (const rad of [1, 2, 3]) driver.write(clock.nowNs(), Float64Array.of(rad, 0), 0);
     loop.onWake();
@@ -125,7 +125,7 @@ describe('a driver on a thread of its own', () => {
     assert.deepEqual(device.writes, [4]);
   });
 
-  it('stops even where power is asked for again before the thread passes', () => {
+  it('stops even when it is enabled again before the thread runs', () => {
     const { clock, device, driver, loop } = powered();
     device.enabling = 1;
     device.calls.length = 0;
@@ -134,10 +134,10 @@ describe('a driver on a thread of its own', () => {
     driver.write(clock.nowNs(), Float64Array.of(1, 0), 0);
     loop.onWake();
     assert.deepEqual(device.calls, ['stop', 'enable']);
-    assert.deepEqual(device.writes, [], 'that target was not for the joints as they are powered now');
+    assert.deepEqual(device.writes, [], 'a target from before the stop is discarded');
   });
 
-  it('stops the robot when the control loop is silent, and says so until enabled anew', () => {
+  it('stops the robot when the control loop is silent, and reports a fault until enabled again', () => {
     const { clock, device, driver, loop, cycle } = powered();
     clock.advanceBy(140 * MS);
     loop.watch();
@@ -147,13 +147,13 @@ describe('a driver on a thread of its own', () => {
     assert.equal(device.calls.at(-1), 'stop');
     cycle();
     cycle();
-    assert.equal(cycle(), 'fault', 'a robot that is not written to finds out as well');
+    assert.equal(cycle(), 'fault', 'also without a write');
     assert.equal(driver.write(clock.nowNs(), Float64Array.of(1, 0), 0), 'fault');
     assert.match(driver.fault, /no message from the control loop/);
     assert.deepEqual(device.writes, []);
   });
 
-  it('reports a thread that no longer passes', () => {
+  it('reports a stalled thread', () => {
     const { clock, driver, reading } = powered();
     for (let ms = 0; ms < 245; ms += 5) {
       clock.advanceBy(5 * MS);
@@ -164,7 +164,7 @@ describe('a driver on a thread of its own', () => {
     assert.match(driver.fault, /is not responding/);
   });
 
-  it('hands on what is wrong with the device', () => {
+  it('passes on the fault of the device', () => {
     const { device, driver, cycle } = powered();
     device.fault = 'joint 3 too hot';
     device.readStatus = 'fault';
@@ -173,7 +173,7 @@ describe('a driver on a thread of its own', () => {
     assert.equal(driver.fault, 'joint 3 too hot');
   });
 
-  it('counts what its bus complains of, once each', () => {
+  it('counts each bus error once', () => {
     const { counters, device, cycle } = bench();
     for (const [errors, counted] of [
       [0, 0],
@@ -187,7 +187,7 @@ describe('a driver on a thread of its own', () => {
     }
   });
 
-  it('reports each write with the instant it returned, and none for a target it replaced', () => {
+  it('reports each write with the time it returned, and none for a replaced target', () => {
     const { clock, device, driver, loop } = powered();
     const results = () => {
       const found: WriteResult[] = [];
@@ -225,7 +225,7 @@ describe('a driver on a thread of its own', () => {
     assert.deepEqual(device.writes, []);
   });
 
-  it('stamps a write of a real thread on the clock of this one', async (t) => {
+  it('stamps writes in a real thread on the control thread’s clock', async (t) => {
     const model = loadModel('ur3');
     const { driver, close } = await openThreaded({ name: 'sim', options: { writeMs: 20 }, model });
     t.after(close);
@@ -240,7 +240,7 @@ describe('a driver on a thread of its own', () => {
         handedNs = nowNs;
         driver.write(nowNs, target, 0);
       }
-      // A test that stalls lets the driver's thread stop the arm: it has to be enabled again.
+      // If this test stalls, the driver thread stops the arm: it must be enabled again.
       if (handOver.next(result) && Number.isNaN(result.writtenNs)) driver.stop(nowNs);
     }
     const seenNs = monotonicClock.nowNs();
@@ -261,7 +261,7 @@ describe('a driver on a thread of its own', () => {
     t.after(close);
     const fromNs = monotonicClock.nowNs();
     const untilMs = performance.now() + 30_000;
-    // A test that stalls lets the driver's thread stop the arm: enabled again, it goes on.
+    // If this test stalls, the driver thread stops the arm: enable it again.
     while (!(Math.abs(reading.positionsRad[0]! - target[0]!) < 0.01) || reading.robotNs < fromNs) {
       assert.ok(
         performance.now() < untilMs,
@@ -282,7 +282,7 @@ describe('a driver on a thread of its own', () => {
     assert.ok(target[0]! - reading.positionsRad[0]! > 0.45, 'at rest');
   });
 
-  it('tells why a driver does not open', async () => {
+  it('reports why a driver does not open', async () => {
     const model = loadModel('ur3');
     await assert.rejects(openThreaded({ name: 'sim', options: { speeed: 1 }, model }), {
       code: 'bad-config',

@@ -7,7 +7,7 @@ import { DriverLoop } from '../robot/driver-thread/driver-loop.ts';
 import { loadPlugin, pluginConfig } from './registry.ts';
 import { type FailedMessage, failedMessage } from './worker-host.ts';
 
-/** What the thread of a driver is started with. */
+/** Start data of a driver's thread. */
 export interface DriverStart {
   name: string;
   options: Record<string, unknown>;
@@ -15,13 +15,13 @@ export interface DriverStart {
   memory: DriverMemory;
   /** Silence of the control loop after which this thread stops the robot; default 150. */
   controlSilenceMs?: number;
-  /** Of the robot, where it counts. */
+  /** The robot's counters. */
   counters?: SharedArrayBuffer;
 }
 
 export type DriverMessage = { kind: 'ready' } | { kind: 'closed' } | FailedMessage;
 
-/** The part of `Atomics` that Node has and our library typings do not name yet. */
+/** The part of `Atomics` that Node has and our TypeScript lib does not declare yet. */
 interface AsyncWaiting {
   waitAsync(
     words: Int32Array,
@@ -31,7 +31,7 @@ interface AsyncWaiting {
 }
 
 const WATCH_MS = 25;
-/** Bytes handed to the system in `stop` leave before the thread ends. */
+/** Lets bytes written in `stop` leave before the thread ends. */
 const GOODBYE_MS = 50;
 const start = workerData as DriverStart;
 const post = (message: DriverMessage) => parentPort?.postMessage(message);
@@ -58,7 +58,7 @@ async function main(): Promise<void> {
     loop.onWake();
     const waiting = (Atomics as unknown as AsyncWaiting).waitAsync(wake, 0, seen);
     if (waiting.async) await waiting.value;
-    // Even when passes come in quick succession, the driver's own input and output gets its turn.
+    // Even when passes come in quick succession, the driver's own I/O gets its turn.
     else await new Promise((resolve) => setImmediate(resolve));
   }
   clearInterval(watch);

@@ -29,11 +29,11 @@ const linesOf = (file: string) =>
     .split('\n')
     .map((line) => JSON.parse(line) as Record<string, unknown>);
 
-/** What a file tells by itself of when it was written: its last cycle. */
+/** The last cycle shows when a file was written. */
 const lastCycle = (dir: string, name: string) => linesOf(path.join(dir, name)).at(-1)!['robotNs'] as number;
 
 describe('flight files', () => {
-  it('of one millisecond: the newest are kept, and names sort by age', (t) => {
+  it('keep the newest of one millisecond, with names that sort by age', (t) => {
     t.mock.timers.enable({ apis: ['Date'], now: Date.UTC(2026, 0, 1) });
     const dir = folder();
     const { recorder, files, fly } = setUp(dir);
@@ -50,7 +50,7 @@ describe('flight files', () => {
     );
   });
 
-  it('of older versions are the older ones, whatever their numbers', (t) => {
+  it('of older versions count as older, whatever their numbers', (t) => {
     t.mock.timers.enable({ apis: ['Date'], now: Date.UTC(2026, 0, 1) });
     const dir = folder();
     const old = ['', '-2', '-3', '-9', '-10', '-11', '-100'].map(
@@ -71,7 +71,7 @@ describe('flight files', () => {
     );
   });
 
-  it('keeps the newest also when the wall clock was set back', (t) => {
+  it('keep the newest also when the wall clock was set back', (t) => {
     t.mock.timers.enable({ apis: ['Date'], now: Date.UTC(2026, 0, 1) });
     const dir = folder();
     for (let n = 10; n < 30; n++) writeFileSync(path.join(dir, `flight-203001${n}-000000000-hold.jsonl`), '');
@@ -105,11 +105,11 @@ describe('flight files', () => {
     const cyclesOf = (name: string) => linesOf(path.join(dir, name)).slice(1);
     const stamps = names.map((name) => cyclesOf(name).map(({ robotNs }) => robotNs as number));
     const byLast = stamps.sort((a, b) => a.at(-1)! - b.at(-1)!);
-    assert.deepEqual(byLast[2], [1, 2, 3], 'what an earlier file took is here as well');
-    assert.deepEqual(byLast[11], [3, 4, 5, 6, 7, 8, 9, 10, 11, 12], 'and no more than two seconds');
+    assert.deepEqual(byLast[2], [1, 2, 3], 'includes cycles of an earlier file');
+    assert.deepEqual(byLast[11], [3, 4, 5, 6, 7, 8, 9, 10, 11, 12], 'at most two seconds');
   });
 
-  it('are twenty of holds and twenty of others at most, the newest, and nothing else in the folder is touched', () => {
+  it('keep the newest twenty holds and twenty others, and touch nothing else in the folder', () => {
     const dir = folder();
     writeFileSync(path.join(dir, 'robot_trace_20260101-000000_00000001.jsonl'), '');
     writeFileSync(path.join(dir, 'flight-19990101-000000000-stopped.jsonl'), '');
@@ -129,7 +129,7 @@ describe('flight files', () => {
     assert.equal(names.length, 41);
   });
 
-  it('tell of a control thread that died, once, from what is left in memory', () => {
+  it('record a dead control thread once, from the cycles left in memory', () => {
     const dir = folder();
     const { files, fly } = setUp(dir);
     files.onFailure('Error: before the first cycle');
@@ -146,7 +146,7 @@ describe('flight files', () => {
     assert.equal(lines.length, 11);
   });
 
-  it('do not hurt where they cannot be written, or are not wanted', () => {
+  it('do no harm when they cannot be written or are disabled', () => {
     const file = path.join(folder(), 'not-a-folder');
     writeFileSync(file, '');
     for (const dir of [file, '']) {

@@ -6,9 +6,9 @@ import type { RobotModel } from '../geometry/robot-model.ts';
 import type { Rig } from '../rig/rig.ts';
 import { type FlightRecord, FlightRecorder } from '../robot/supervisor/flight-recorder.ts';
 
-/** Older files give way to newer ones; holds, which a clutch makes many of, to holds only. */
+/** Newer files replace older ones. Holds are counted separately, since a clutch causes many. */
 const MAX_FILES = 20;
-/** Stamp, and the number within its millisecond; without one in files of older versions, which is the first. */
+/** Stamp and number within its millisecond. Older versions wrote no number, which means 1. */
 const NAME = /^flight-(\d{8}-\d{9})(?:-(\d+))?-(hold|stopped|failed)\.jsonl$/;
 
 interface FlightCause {
@@ -19,15 +19,15 @@ interface FlightCause {
 }
 
 /**
- * Writes what the robot did before it stopped or held, one JSON line per control cycle after a line about the cause, to
- * `flight-<stamp>-<number>-<hold, stopped or failed>.jsonl` in the trace folder. Main thread; trouble with the disk is
- * reported once and changes nothing else.
+ * Writes what the robot did before it stopped or held to `flight-<stamp>-<number>-<hold, stopped or
+ * failed>.jsonl` in the trace folder: one line about the cause, then one JSON line per control cycle. Main
+ * thread; disk errors are reported once and have no other effect.
  */
 export class FlightFiles {
   readonly #recorder: FlightRecorder;
   readonly #dir: string;
   readonly #about: object;
-  /** Of the file before: what lies between is too little when two transitions follow each other closely. */
+  /** Cycles of the previous file: when two transitions follow closely, those in between are too few. */
   #earlier: FlightRecord[] = [];
   #trouble = '';
   #failed = false;
@@ -44,19 +44,19 @@ export class FlightFiles {
     };
   }
 
-  /** Why a record was not written, the last time that happened; empty without a reason. */
+  /** Why the last failed record was not written; empty if none failed. */
   get trouble(): string {
     return this.#trouble;
   }
 
-  /** Called for every transition; those that kept a record have its number. */
+  /** Called for every transition; those with a flight record carry its number. */
   onTransition({ robotNs, from, to, cause, flight }: FlightCause & { flight: number }): void {
     if (flight < 0) return;
     this.#write({ robotNs, from, to, cause }, flight);
     this.#recorder.release(flight);
   }
 
-  /** The control thread is gone, or about to be: what it wrote last is still in memory. */
+  /** The control thread has ended or is about to: its last cycles are still in memory. */
   onFailure(cause: string): void {
     if (this.#failed) return;
     this.#failed = true;
@@ -94,7 +94,7 @@ export class FlightFiles {
     return existsSync(this.#dir) ? readdirSync(this.#dir).filter((name) => NAME.test(name)) : [];
   }
 
-  /** Never the one just written: the wall clock may have been set back. */
+  /** Never removes the file just written: the wall clock may have been set back. */
   #dropOldest(holds: boolean, written: string): void {
     const names = this.#names().filter((name) => name.endsWith('-hold.jsonl') === holds && name !== written);
     const oldest = names.sort(byAge).slice(0, -(MAX_FILES - 1));

@@ -13,7 +13,7 @@ import type { RoleMemory } from './role-memory.ts';
 const POLL_MS = 4;
 const VIEW_QUALITY = 75;
 
-/** Publishes what the control thread saw of a hand. Main thread; holds no deadline. */
+/** Publishes the hand that the control thread received. Main thread; no deadline. */
 export class HandPublisher {
   readonly #sockets: Publishers;
   readonly #board: SnapshotBoard;
@@ -22,7 +22,7 @@ export class HandPublisher {
   readonly #pointsM = new Float64Array(HAND_NUMBERS);
   readonly #transformedM = new Float64Array(HAND_NUMBERS);
   readonly #view = new SkeletonView();
-  /** Null where no drawing is published. */
+  /** Null when no drawing is published. */
   readonly #coder: JpegCoder | null;
   readonly #viewPeriodNs: number;
   readonly #timer: NodeJS.Timeout;
@@ -46,7 +46,7 @@ export class HandPublisher {
     this.#timer = setInterval(() => this.#poll(), POLL_MS);
   }
 
-  /** Null where the rig publishes nothing. */
+  /** Null when the rig publishes nothing. */
   static async open(rig: Rig, memory: RoleMemory, joints: number): Promise<HandPublisher | null> {
     const { host, detectorPort, transformPort, viewPort } = rig.operator.handPublish;
     const wanted = { detector: detectorPort, transform: transformPort, view: viewPort };
@@ -75,7 +75,7 @@ export class HandPublisher {
   }
 
   #send(name: keyof Publishers, message: string | Uint8Array): void {
-    // Who does not keep up misses some; nobody waits for them.
+    // Slow subscribers miss messages; nothing waits for them.
     this.#sockets[name]?.send(message).catch(() => {});
   }
 
@@ -88,7 +88,7 @@ export class HandPublisher {
 type Publishers = Partial<Record<'detector' | 'transform' | 'view', Publisher>>;
 
 async function publisherOn(name: string, host: string, port: number, opened: Publishers): Promise<Publisher> {
-  const zmq = await loadZmq('publish nothing');
+  const zmq = await loadZmq('set the ports of operator.handPublish to 0');
   const socket = new zmq.Publisher({ linger: 0, sendHighWaterMark: 4, sendTimeout: 0 });
   try {
     await socket.bind(`tcp://${host}:${port}`);
@@ -101,7 +101,7 @@ async function publisherOn(name: string, host: string, port: number, opened: Pub
   }
 }
 
-/** JSON, 21 × 3, to a hundredth of a millimetre. */
+/** JSON, 21 × 3, rounded to 0.01 mm. */
 function pointsText(pointsM: ArrayLike<number>): string {
   const points = Array.from({ length: HAND_POINTS }, (_, i) =>
     [0, 1, 2].map((k) => Math.round(pointsM[3 * i + k]! * 1e5) / 1e5),

@@ -6,20 +6,20 @@ import { loadZmq, type Zmq } from '../native/zeromq.ts';
 import { MAX_DATAGRAM_BYTES } from '../wire/reactor.ts';
 import { socketError } from '../wire/transports/socket-error.ts';
 
-/** A relay with the port of the input's socket, where it has one. */
+/** A relay with the port of the input's socket, if it has one. */
 export interface OpenRelay extends InputRelay {
   toPort: number | null;
 }
 
 const HANDSHAKE_MS = 2000;
-/** Whoever sends more is disconnected. */
+/** A sender of larger messages is disconnected. */
 const MAX_MESSAGE_BYTES = 65_536;
-/** A headset that left without a word is gone after some five seconds. */
+/** A headset that vanished is detected after about five seconds. */
 const KEEPALIVE = { tcpKeepalive: 1, tcpKeepaliveIdle: 2, tcpKeepaliveInterval: 1, tcpKeepaliveCount: 3 };
 
 /**
- * ZeroMQ sockets of the inputs, on the process's main thread: each message goes on as one datagram over loopback to the
- * control thread, which stamps it. Holds no deadline; the newest message of a sender wins.
+ * ZeroMQ sockets of the inputs, on the main thread: each message is forwarded as one loopback datagram to the
+ * control thread, which stamps it. No deadline; the newest message of a sender wins.
  */
 export class InputRelays {
   readonly #relays: Relay[];
@@ -30,7 +30,7 @@ export class InputRelays {
 
   static async open(relays: readonly OpenRelay[], counters: Counters): Promise<InputRelays> {
     if (relays.length === 0) return new InputRelays([]);
-    const zmq = await loadZmq('use an input that needs none');
+    const zmq = await loadZmq('use an input that does not need it');
     const opened: Relay[] = [];
     try {
       for (const relay of relays) opened.push(await Relay.open(zmq, relay, counters));
@@ -51,7 +51,7 @@ class Relay {
   readonly #socket: Pull | Subscriber;
   readonly #counters: Counters;
   #udp: UdpSocket = openSender();
-  /** TCP connections, and those of them that speak ZeroMQ. */
+  /** TCP connections, and those that completed the ZeroMQ handshake. */
   #connected = 0;
   #peers = 0;
 
@@ -70,7 +70,7 @@ class Relay {
       handshakeInterval: HANDSHAKE_MS,
       ...KEEPALIVE,
     };
-    // A publisher may send its topic as a frame of its own, which CONFLATE does not take.
+    // A publisher may send its topic as a separate frame, which CONFLATE does not support.
     const socket =
       spec.pattern === 'pull'
         ? new zmq.Pull({ ...common, conflate: true })
@@ -88,7 +88,7 @@ class Relay {
     }
   }
 
-  /** ZeroMQ does not say whose a message is: with two senders at once, nobody is listened to. */
+  /** ZeroMQ does not identify the sender: with two senders at once, messages of both are ignored. */
   #watch(): void {
     const { events } = this.#socket;
     events.on('accept', () => {
@@ -96,7 +96,7 @@ class Relay {
     });
     events.on('handshake', () => {
       this.#peers++;
-      // Another address for another sender, so that the input takes it for what it is.
+      // A new sender gets a new address, so that the input recognises it as a different one.
       this.#udp.close();
       this.#udp = openSender();
     });
@@ -110,7 +110,7 @@ class Relay {
     try {
       for await (const frames of this.#socket) this.#take(frames);
     } catch {
-      // Closed under us: the run is over.
+      // The socket was closed: the run is over.
     }
   }
 

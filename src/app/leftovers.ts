@@ -6,7 +6,7 @@ import { readStart } from '../record/reader.ts';
 import type { RecoverWorkerMessage, RecoverWorkerStart } from './recover-worker.ts';
 import { WorkerHost } from './worker-host.ts';
 
-/** An unfinished file of another machine is taken for abandoned after this silence. */
+/** An unfinished file from another machine counts as abandoned after this long without a write. */
 const ABANDONED_MS = 60_000;
 
 async function abandonedIn(dir: string): Promise<string[]> {
@@ -15,7 +15,7 @@ async function abandonedIn(dir: string): Promise<string[]> {
   return found;
 }
 
-/** An unfinished recording that no living process writes. */
+/** An unfinished recording that no running process writes. */
 export async function isAbandoned(file: string): Promise<boolean> {
   const silentMs = Date.now() - statSync(file).mtimeMs;
   const { owner } = await readStart(file).catch(() => ({ owner: undefined }));
@@ -33,7 +33,7 @@ function isAlive(pid: number): boolean {
   }
 }
 
-/** Mends them on a thread of their own. */
+/** Recovers abandoned recordings in a separate thread. */
 export async function recoverLeftovers(dir: string, say: (text: string) => void): Promise<void> {
   const files = await abandonedIn(dir);
   if (files.length === 0) return;
@@ -44,7 +44,7 @@ export async function recoverLeftovers(dir: string, say: (text: string) => void)
     isIdle: true,
     onMessage: ({ text }) => say(text),
     onGone: (error, code) => {
-      if (code === null) say(`an unfinished recording could not be mended: ${error.message}`);
+      if (code === null) say(`could not recover an unfinished recording: ${error.message}`);
     },
   });
 }

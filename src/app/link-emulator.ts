@@ -13,7 +13,7 @@ import { type Peer, peerOf } from '../wire/reactor.ts';
 import type { LinkChangeMessage, LinkEntry, LinkMessage, LinkStart } from './link-worker.ts';
 import { READY_MS, WorkerHost } from './worker-host.ts';
 
-/** A listening address and the address it stands for: `[host:]port`, host 127.0.0.1 by default, port 0 any. */
+/** A listening address and its target: `[host:]port`; default host 127.0.0.1, port 0 for any free port. */
 export interface LinkMapping {
   listen: string;
   target: string;
@@ -23,36 +23,38 @@ export interface LinkEmulatorOptions extends LinkRequest {
   mappings: readonly LinkMapping[];
   /** The same seed gives the same link. Default 1. */
   seed?: number;
-  /** Most datagrams on the way, both directions together. Default 8192. */
+  /** Maximum datagrams in flight, both directions together. Default 8192. */
   maxQueued?: number;
   reactor?: 'auto' | 'native' | 'dgram';
-  /** Real-time priority of the link's thread where the system grants it (default 10); 0 is ordinary scheduling. */
+  /** Real-time priority of the link thread if the system grants it (default 10); 0: normal scheduling. */
   realtimePriority?: number;
-  /** Sees every datagram that enters the link; on this thread, some time later. */
+  /** Receives every datagram that enters the link; on this thread, with some delay. */
   onEntry?: (entry: LinkEntry) => void;
 }
 
 export interface LinkEmulator {
-  /** Where the mappings listen, in their order. */
+  /** Ports that the mappings listen on, in their order. */
   readonly ports: number[];
   readonly reactor: string;
   readonly scheduling: string;
-  /** Why native sockets are not in use, if they were wanted. */
+  /** Why native sockets are not in use, if they were requested. */
   readonly fallback: string | null;
-  /** What the link does now, spelled out. */
+  /** The link's current behaviour, in full. */
   settings(): { forward: DirectionSettings; return: DirectionSettings };
   stats(): LinkStats;
-  /** Changes what the link does, within about 20 ms; times of events then count from the change. */
+  /** Changes the link's behaviour within about 20 ms; event times then count from the change. */
   set(change: string | LinkRequest): Promise<void>;
   close(): Promise<LinkStats>;
 }
 
 const DEFAULT_SEED = 1;
 const DEFAULT_MAX_QUEUED = 8192;
-/** The thread sleeps nearly always, and what it delivers late falsifies what is measured over it. */
+/**
+ * The thread sleeps most of the time, and its late deliveries would distort what is measured over the link.
+ */
 const DEFAULT_PRIORITY = 10;
 
-/** Starts a UDP link emulator on a thread of its own. All mappings share one link. */
+/** Starts a UDP link emulator in its own thread. All mappings share one link. */
 export async function startLinkEmulator(options: LinkEmulatorOptions): Promise<LinkEmulator> {
   const { mappings, seed = DEFAULT_SEED } = options;
   const changes = new MessageChannel();
@@ -101,7 +103,7 @@ export async function startLinkEmulator(options: LinkEmulatorOptions): Promise<L
 
 interface LinkThread {
   ready: Promise<Extract<LinkMessage, { kind: 'ready' }>>;
-  /** Resolves when the change of that number is in force. */
+  /** Resolves when the change with that number is in effect. */
   changed(id: number): Promise<void>;
   done: Promise<void>;
 }
@@ -129,7 +131,7 @@ function linkThread(start: LinkStart, onEntry?: (entry: LinkEntry) => void): Lin
   return { ready: host.ready, changed, done: done.promise };
 }
 
-/** Of a delay trace, unpacked: ten hours at 1 kHz. */
+/** Size limit of an unpacked delay trace: ten hours at 1 kHz. */
 const MAX_TRACE_BYTES = 1 << 30;
 
 /** Reads a delay trace, CSV or gzipped CSV. */

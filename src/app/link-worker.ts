@@ -11,7 +11,7 @@ import { type FailedMessage, failedMessage } from './worker-host.ts';
 
 type BothDirections<T> = [forward: T, back: T];
 
-/** What a link worker is started with. */
+/** Start data of a link worker. */
 export interface LinkStart {
   listen: { host: string; port: number }[];
   targets: Peer[];
@@ -20,11 +20,11 @@ export interface LinkStart {
   capacity: number;
   reactor: 'auto' | 'native' | 'dgram';
   realtimePriority: number;
-  /** Tell of every datagram that enters. */
+  /** Report every datagram that enters. */
   isTapped: boolean;
   stop: SharedArrayBuffer;
   memory: BothDirections<DirectionMemory>;
-  /** Changes come in here: the loop does not return to the event loop, so it asks. */
+  /** Changes arrive here: the loop does not return to the event loop, so it polls. */
   changes: MessagePort;
 }
 
@@ -42,7 +42,7 @@ export interface LinkEntry {
   bytes: Uint8Array;
 }
 
-/** What a link worker tells its process. */
+/** Messages from a link worker to its process. */
 export type LinkMessage =
   | { kind: 'ready'; ports: number[]; reactor: string; scheduling: string; fallback: string | null }
   | { kind: 'changed'; id: number }

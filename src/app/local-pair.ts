@@ -30,14 +30,14 @@ export interface LocalPairOptions {
   network: LocalNetwork;
   sealed: boolean;
   onClosed?: (record: PackedTrace) => void;
-  /** Sees every datagram as it goes over the wire. */
+  /** Receives every datagram as it is sent. */
   onSend?: (bytes: Uint8Array) => void;
 }
 
 export interface LocalPair {
   robot: RobotLoop;
   operator: OperatorLoop;
-  /** The loops behind their tunnels, where the link is sealed. */
+  /** The loops, behind their tunnels if the link is sealed. */
   robotHandler: DatagramHandler;
   operatorHandler: DatagramHandler;
   robotCounters: Counters;
@@ -47,7 +47,7 @@ export interface LocalPair {
   operatorPeers: Peer[];
 }
 
-/** Both roles in one thread, joined by a local network: for warming up, measuring and testing. */
+/** Both roles in one thread over a local network: for warm-up, measurement and tests. */
 export async function joinLocally(options: LocalPairOptions): Promise<LocalPair> {
   const { rig, model, clock, network, sealed, onSend } = options;
   const joints = model.joints.length;

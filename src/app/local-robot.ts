@@ -6,14 +6,14 @@ import { freeUdpPorts } from '../wire/transports/free-ports.ts';
 import { type DemoOptions, runDemo } from './run-demo.ts';
 
 export interface LocalRobot {
-  /** As its operator has it. */
+  /** The operator's rig. */
   rig: Rig;
   /** Rejects when one of its processes fails. */
   failed: Promise<never>;
   close(): Promise<void>;
 }
 
-/** A simulated robot of this rig with its operator, as the demo starts them, whose input is `joints`. */
+/** A simulated robot of this rig with its operator, started as in the demo, with input `joints`. */
 export async function startLocalRobot(
   given: Rig,
   options: Pick<DemoOptions, 'headless' | 'say' | 'onUrl'>,
@@ -40,14 +40,14 @@ export async function startLocalRobot(
     async close() {
       closing = true;
       stop();
-      // Without a trace it ends with that complaint; the processes are gone either way.
+      // Without a trace the demo rejects; the processes have ended either way.
       await run.catch(() => {});
       folder.remove();
     },
   };
 }
 
-/** The same rig without anything that is real: its driver, inputs, network, cameras and files. */
+/** The same rig with every real part removed: driver, inputs, network, cameras and files. */
 function simulated(rig: Rig, port: number): Record<string, unknown> {
   const { operator, link, robot, trace, ...rest } = rig;
   const staleAfterMs = operator.inputs['joints']?.['staleAfterMs'];

@@ -2,7 +2,7 @@ import { type ConsoleHandle, type ConsoleOptions, startConsole } from '../consol
 import type { Rig } from '../rig/rig.ts';
 import { deviceReport } from './device-report.ts';
 
-/** The console of a rig; what it is made of is read from the plug-ins. */
+/** The console of a rig; its device list comes from the plug-ins. */
 export const openConsole = (
   rig: Rig,
   options: Omit<ConsoleOptions, 'devices'> = {},

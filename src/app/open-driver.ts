@@ -10,13 +10,13 @@ import { WorkerHost } from './worker-host.ts';
 
 export interface OpenDriver {
   driver: Driver;
-  /** Leaves the robot at rest; resolves when the last bytes are out. */
+  /** Leaves the robot at rest; resolves when the last bytes are written. */
   close(): Promise<void>;
 }
 
 const CLOSE_MS = 1000;
 
-/** Opens a driver: one that does no input or output on this thread, any other on a thread of its own. */
+/** Opens a driver: in this thread if it does no I/O, otherwise in its own thread. */
 export async function openDriver(
   name: string,
   options: Record<string, unknown>,
@@ -49,7 +49,7 @@ export async function openThreaded(start: Omit<DriverStart, 'memory'>): Promise<
   const memory = createDriverMemory(joints);
   const driver = new ThreadedDriver(memory, joints);
   const host = new WorkerHost<DriverMessage>(new URL('./driver-worker.js', import.meta.url), {
-    name: 'the driver’s thread',
+    name: 'the driver thread',
     start: { ...start, memory } satisfies DriverStart,
   });
   await host.ready;

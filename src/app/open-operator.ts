@@ -20,7 +20,7 @@ import type { OpenRelay } from './input-relay.ts';
 import { loadPlugin, pluginConfig } from './registry.ts';
 import type { ControlStart } from './role-memory.ts';
 
-/** The operator role, composed: inputs, loop, and the tunnel where the link is sealed by us. */
+/** Composes the operator role: inputs, loop, and the tunnel if Farhand seals the link. */
 export async function openOperator(
   start: ControlStart,
   outbox: Outbox,
@@ -63,7 +63,7 @@ export async function openOperator(
   return new GuardedHandler(tunnel ?? loop, counters, () => loop.hold());
 }
 
-/** The sockets of all inputs a rig offers, in the order in which the loop counts them. */
+/** The sockets of all inputs of a rig, in the order in which the loop numbers them. */
 export async function inputSockets(rig: Rig): Promise<SocketSpec[]> {
   const specs: SocketSpec[] = [];
   for (const [name, values] of Object.entries(rig.operator.inputs)) {
@@ -73,7 +73,7 @@ export async function inputSockets(rig: Rig): Promise<SocketSpec[]> {
   return specs;
 }
 
-/** What feeds those sockets over ZeroMQ. `ports`: of the sockets, as they were opened. */
+/** The ZeroMQ relays that feed those sockets. `ports`: the ports on which the sockets were opened. */
 export async function inputRelays(rig: Rig, ports: readonly number[]): Promise<OpenRelay[]> {
   const found: OpenRelay[] = [];
   let first = 0;
@@ -87,7 +87,7 @@ export async function inputRelays(rig: Rig, ports: readonly number[]): Promise<O
   return found;
 }
 
-/** Settings of an input. The rig's hand is that of inputs that have one and do not say which. */
+/** Settings of an input. An input with a `hand` setting that is not set uses the rig's hand. */
 export function inputConfig(
   rig: Rig,
   name: string,
@@ -100,7 +100,7 @@ export function inputConfig(
   return pluginConfig('input', name, plugin, { ...hand, ...values });
 }
 
-/** The inputs a rig offers; the one it begins with must be among them. */
+/** Opens the inputs of a rig; the initial input must be among them. */
 export async function openInputs(
   rig: Rig,
   clock: Clock,
@@ -116,7 +116,7 @@ export async function openInputs(
   return inputs;
 }
 
-/** The same before anything is opened: what is wrong with their settings is thrown here. */
+/** Checks the settings of the inputs before anything is opened; throws what is wrong with them. */
 export async function inputConfigs(
   rig: Rig,
 ): Promise<Map<string, { plugin: InputPlugin<unknown>; config: unknown }>> {
@@ -136,7 +136,9 @@ export async function inputConfigs(
   return inputs;
 }
 
-/** Closed commands leave the control thread through two rings: one to the trace file, one to the console. */
+/**
+ * Closed commands leave the control thread through two rings: one for the trace file, one for the console.
+ */
 function recordKeeper(...buffers: SharedArrayBuffer[]): (record: PackedTrace) => void {
   const rings = buffers.map((buffer) => RecordRing.attach(buffer));
   return ({ packed }) => {

@@ -12,13 +12,13 @@ import type { ControlStart } from './role-memory.ts';
 export interface OpenedReactor {
   reactor: Reactor;
   sockets: number;
-  /** What the inputs listen on: "rctp right on UDP 0.0.0.0:8888". */
+  /** Where the inputs listen: "rctp right on UDP 0.0.0.0:8888". */
   inputs: string[];
-  /** Why native sockets are not in use, if they were wanted. */
+  /** Why native sockets are not in use, if they were requested. */
   fallback: string | null;
 }
 
-/** The sockets of a role over the transport the rig names. */
+/** Opens the sockets of a role on the transport that the rig names. */
 export async function openReactor(start: ControlStart, clock: Clock): Promise<OpenedReactor> {
   const { rig, memory } = start;
   const stop = stopFlag(memory);
@@ -62,7 +62,7 @@ function linkSpecs({ role, rig, robotHost }: ControlStart): SocketSpec[] {
   return ['command', 'state', 'sync'].map((name) => ({ name, host, port: 0 }));
 }
 
-/** The operator's own: the console's requests, on loopback only, and what its inputs listen on. */
+/** The operator's own sockets: the console's requests, on loopback only, and those of its inputs. */
 async function localSpecs({ role, rig }: ControlStart): Promise<SocketSpec[]> {
   if (role === 'robot') return [];
   const desk = { name: 'desk', host: '127.0.0.1', port: rig.console.deskPort, portKey: 'console.deskPort' };
@@ -79,7 +79,7 @@ async function openZmq(
   const { listenHost, commandPort, statePort, syncPort } = rig.link;
   const [key, ...more] = keys;
   if (more.length > 0)
-    throw new TeleopError('bad-config', 'ZeroMQ’s CURVE serves one paired key, and there are several', {
+    throw new TeleopError('bad-config', 'ZeroMQ’s CURVE supports one paired key, but there are several', {
       hint: 'Name the one to use: link.keyFile=NAME (`farhand pair --list`).',
     });
   return openZmqReactor(

@@ -16,10 +16,10 @@ import { RobotTunnel } from '../wire/secure/robot-tunnel.ts';
 import { openDriver } from './open-driver.ts';
 import type { ControlStart } from './role-memory.ts';
 
-/** The driver's thread gives the control loop this many times the silence that ends in hold. */
+/** The driver thread tolerates this many times the control-loop silence that causes a hold. */
 const CONTROL_SILENCE = 1.5;
 
-/** The robot role from opening its driver to leaving the robot at rest. */
+/** Runs the robot role, from opening its driver to leaving the robot at rest. */
 export async function runRobot(
   start: ControlStart,
   reactor: Reactor,
@@ -69,7 +69,7 @@ export async function runRobot(
     const stop = (nowNs: number) => loop.supervisor.estop('a datagram could not be handled', nowNs);
     await reactor.run(new GuardedHandler(tunnel ?? loop, counters, stop));
   } finally {
-    // Whatever ended the loop, a bug of ours included: the robot comes to rest.
+    // Whatever ended the loop, including a bug of our own, the robot comes to rest.
     await close();
   }
 }

@@ -11,16 +11,20 @@ type PairConfig = NonNullable<SupervisorConfig['pair']>;
 
 const HOST = '127.0.0.1';
 const EVERY_MS = 5;
-/** "FHPR", then one byte: bit 0 stopped; one byte: joints; two of nothing; float64s: measured at, joints. */
+/**
+ * "FHPR", flags u8 (bit 0: stopped), joint count u8, two bytes padding, then float64: measurement time,
+ * joints.
+ */
 const MAGIC = 0x52504846;
 const HEAD_BYTES = 16;
 
 /**
- * Tells the other arm's process where this arm is and whether it is stopped, 200 times a second over loopback, and puts
- * what that one tells into shared memory. On the main thread: late or lost datagrams are silence, and silence holds.
+ * Sends this arm's joints and whether it is stopped to the other arm's process, 200 times a second over
+ * loopback, and puts what it receives from that process into shared memory. Runs on the main thread: late or
+ * lost datagrams count as silence, and silence causes a hold.
  */
 export class PairLink {
-  /** Datagrams that were not from the other arm, or none of its kind. */
+  /** Datagrams that were malformed or not from the other arm. */
   refused = 0;
   readonly #config: PairConfig;
   readonly #socket: Socket;

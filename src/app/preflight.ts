@@ -16,8 +16,9 @@ import { loadPlugin, pluginConfig } from './registry.ts';
 export type Starting = 'robot' | 'operator' | 'console';
 
 /**
- * Throws what these processes would throw once they run: unknown models, plug-ins and settings, folders that cannot be
- * written to, ports that are taken. Starts and creates nothing. `except`: settings whose ports the caller holds itself.
+ * Throws the errors these processes would throw when started: unknown models, plug-ins and settings, folders
+ * that cannot be written to, ports in use. Starts and creates nothing. `except`: settings whose ports the
+ * caller itself holds.
  */
 export async function preflight(
   rig: Rig,
@@ -47,7 +48,7 @@ async function checkRobot(rig: Rig): Promise<void> {
   await checkCameras(rig);
 }
 
-/** Their sources and settings; whether a camera is there shows when it is opened. */
+/** Checks sources and settings; whether a camera is connected shows when it is opened. */
 export async function checkCameras({ cameras }: Rig): Promise<void> {
   for (const { source, options } of Object.values(cameras.list))
     pluginConfig('camera', source, await loadPlugin('camera', source), options);
@@ -60,7 +61,7 @@ async function checkOperator(rig: Rig): Promise<void> {
   if (rig.record.start === 'engage') expectFolder(rig.record.dir, 'record.dir');
 }
 
-/** One that exists and can be written to, or that can be made. */
+/** The folder must be writable, or it must be possible to create it. */
 function expectFolder(dir: string, setting: string): void {
   let there = path.resolve(dir);
   try {
@@ -84,7 +85,7 @@ async function socketsOf(rig: Rig, role: Starting): Promise<SocketSpec[]> {
     ];
   if (link.transport === 'webrtc') return [];
   const tcp = link.transport === 'zmq';
-  // Not those of its cameras: they never keep a robot from starting.
+  // Camera ports are not checked: cameras never keep a robot from starting.
   return (['command', 'state', 'sync'] as const).map((name) => ({
     ...{ name, host: link.listenHost, port: link[`${name}Port`] },
     ...(tcp ? { tcp: true as const } : {}),

@@ -34,11 +34,11 @@ export type RecordWorkerMessage =
   | { kind: 'video'; event: VideoEvent }
   | { kind: 'closed' };
 
-/** The recorder's thread: frames in, rows joined with them, files written. No deadline hangs on it. */
+/** The recorder thread: receives frames, joins rows with them, writes files. No deadline. */
 const start = workerData as RecordWorkerStart;
 const DRAIN_MS = 10;
 const STATUS_MS = 100;
-/** Half a second at 30 Hz: as long as a slow disk may hold up the join. */
+/** Half a second at 30 Hz: how long a slow disk may delay the join. */
 const FRAMES_KEPT = 16;
 
 const post = (message: RecordWorkerMessage) => parentPort?.postMessage(message);
@@ -102,7 +102,7 @@ async function main(): Promise<void> {
           trouble = `No camera can be recorded: ${error.message}. ${error.hint}`;
           return null;
         });
-  // Not before: ZeroMQ's one thread inherits it, and an input may need that thread too.
+  // Not earlier: ZeroMQ's single thread inherits the priority, and an input may need that thread too.
   lowerPriority();
   const timers = [setInterval(drain, DRAIN_MS), setInterval(postStatus, STATUS_MS)];
   parentPort?.on('message', (request: RecordWorkerRequest) => {

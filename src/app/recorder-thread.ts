@@ -18,13 +18,13 @@ import { WorkerHost } from './worker-host.ts';
 export interface RecorderHooks {
   onSaved: (info: EpisodeInfo, file: string) => void;
   say: (text: string) => void;
-  /** Of some pictures that the recorder received. */
+  /** Called for a sample of the pictures that the recorder received. */
   onVideo: (event: VideoEvent) => void;
 }
 
 const MB = 2 ** 20;
 
-/** The recorder as the operator's main thread sees it. Its thread starts when something is to be recorded. */
+/** The main thread's handle on the recorder, whose thread starts with the first recording. */
 export class RecorderThread {
   readonly #start: RecordWorkerStart;
   readonly #wanted: Int32Array;
@@ -35,7 +35,7 @@ export class RecorderThread {
   #presses = Number.NaN;
   #loss = '';
 
-  /** `keys`: of a link whose keys are in no file. */
+  /** `keys`: keys of a link that are not stored in a file. */
   constructor(rig: Rig, model: RobotModel, memory: RoleMemory, hooks: RecorderHooks, keys?: Uint8Array[]) {
     this.#hooks = hooks;
     this.#wanted = recorderFlag(memory);
@@ -54,7 +54,7 @@ export class RecorderThread {
     this.#post(request);
   }
 
-  /** How often the record button of the input in use was pressed so far. */
+  /** How often the record button of the active input has been pressed. */
   onPresses(presses: number): void {
     if (presses > this.#presses) this.request({ kind: 'toggle' });
     this.#presses = presses;
@@ -64,7 +64,7 @@ export class RecorderThread {
     if (this.#worker !== null) return;
     Atomics.store(this.#wanted, 0, 1);
     this.#worker = new WorkerHost<RecordWorkerMessage>(new URL('./record-worker.js', import.meta.url), {
-      name: 'the recorder’s thread',
+      name: 'the recorder thread',
       start: this.#start,
       onMessage: (message) => {
         if (message.kind === 'status') this.#onStatus(message.status);
@@ -78,7 +78,7 @@ export class RecorderThread {
     this.#closed = this.#worker.exited;
   }
 
-  /** Trouble is told where the operator was started, too: nobody may be looking at a page. */
+  /** Trouble is also printed in the operator's terminal: there may be no page open. */
   #onStatus(status: RecorderStatus): void {
     const before = this.trouble;
     this.#status = status;
@@ -86,18 +86,21 @@ export class RecorderThread {
     if (this.trouble !== '' && this.trouble !== before) this.#hooks.say(this.trouble);
   }
 
-  /** Why nothing is, or was, recorded; empty without a reason. A refused episode is saved, and told with it. */
+  /**
+   * Why recording fails or failed; empty if it does not. A rejected episode is saved and reported with its
+   * reason.
+   */
   get trouble(): string {
     const { state, episode, message } = this.#status;
     return state === 'failed' || episode === null ? message : '';
   }
 
-  /** Why a recording of this run lacks something; also when a later one went well. */
+  /** Why a recording of this run is incomplete, even if a later one succeeded. */
   get loss(): string {
     return this.#loss;
   }
 
-  /** The file being written; empty without one. */
+  /** The file being written; empty if none. */
   get file(): string {
     const { state, episode } = this.#status;
     return state === 'recording' && episode !== null
@@ -109,17 +112,17 @@ export class RecorderThread {
     this.#worker?.post(message);
   }
 
-  /** A bug of ours in the recorder ends the recording, not the control. */
+  /** A bug in the recorder ends the recording, not the control. */
   #onBug(error: Error): void {
     Atomics.store(this.#wanted, 0, 0);
     this.#worker = null;
-    const message = `Recording stopped by an error of Farhand itself: ${error.message}. What was written is kept.`;
+    const message = `Recording stopped by a bug in Farhand: ${error.message}. What was written is kept.`;
     this.#status = { ...this.#status, state: 'failed', message };
     this.#loss = message;
     this.#hooks.say(message);
   }
 
-  /** Saves what is being recorded. */
+  /** Saves the current recording. */
   async close(): Promise<void> {
     Atomics.store(this.#wanted, 0, 0);
     this.#post({ kind: 'close' });
@@ -177,7 +180,7 @@ export function readLimits(file: string): QualityLimits {
     'bad-config',
     `${file} is not valid: ${[path.join('.'), message].filter(Boolean).join(': ')}`,
     {
-      hint: `Limits are ${Object.keys(limitsSchema.shape).join(', ')}.`,
+      hint: `Valid limits: ${Object.keys(limitsSchema.shape).join(', ')}.`,
     },
   );
 }

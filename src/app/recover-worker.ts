@@ -13,7 +13,7 @@ export interface RecoverWorkerMessage {
   text: string;
 }
 
-/** Mends what an earlier process left unfinished, beside everything else. Tells one line per file. */
+/** Recovers recordings that an earlier process left unfinished. Reports one line per file. */
 const say = (text: string) => parentPort?.postMessage({ kind: 'said', text } satisfies RecoverWorkerMessage);
 const { files, version } = workerData as RecoverWorkerStart;
 for (const file of files) {

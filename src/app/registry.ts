@@ -22,7 +22,7 @@ const FOLDERS: Record<keyof Kinds, string> = {
 };
 const here = path.dirname(fileURLToPath(import.meta.url));
 
-/** The plug-ins of a kind: `<name>.ts` or `<name>/index.ts` in its folder. There is no list to edit. */
+/** The plug-ins of a kind: every `<name>.ts` or `<name>/index.ts` in its folder. There is no list to edit. */
 export const pluginNames = (kind: keyof Kinds): string[] => [...pluginFiles(kind).keys()].sort();
 
 function pluginFiles(kind: keyof Kinds): Map<string, string> {
@@ -50,7 +50,7 @@ export async function loadPlugin<K extends keyof Kinds>(kind: K, name: string): 
   return module.default;
 }
 
-/** A camera's source by its name, with its settings checked. */
+/** Opens a camera's source by name, with its settings checked. */
 export async function openCameraSource(config: CameraConfig, host: SourceHost): Promise<CameraSource> {
   const plugin = await loadPlugin('camera', config.source);
   return plugin.open(pluginConfig('camera', config.source, plugin, config.options), config, host);

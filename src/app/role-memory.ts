@@ -16,14 +16,17 @@ import type { PriorJson } from '../robot/playout/adaptive/prior.ts';
 import { FlightRecorder } from '../robot/supervisor/flight-recorder.ts';
 import type { FailedMessage } from './worker-host.ts';
 
-/** The memory a control thread shares with the rest of its process. All data leaves it this way. */
+/** The memory a control thread shares with the rest of its process. All its data leaves through it. */
 export interface RoleMemory extends Flags {
   counters: SharedArrayBuffer;
   lateness: SharedArrayBuffer;
   board: SharedArrayBuffer;
   traceRing: SharedArrayBuffer;
   telemetryRing: SharedArrayBuffer;
-  /** Operator: to the recorder, every published command with what belongs to its instant, and every closed one. */
+  /**
+   * Operator, for the recorder: every published command with the state of its instant, and every closed
+   * command.
+   */
   rowRing: SharedArrayBuffer;
   rowTraceRing: SharedArrayBuffer;
   /** Commanded and measured joints, for the same two readers; empty on the robot. */
@@ -31,28 +34,28 @@ export interface RoleMemory extends Flags {
   telemetryJoints: SharedArrayBuffer;
   /** The robot's last seconds; empty on the operator. */
   flight: SharedArrayBuffer;
-  /** The newest of the other arm, where the robot has one beside it. */
+  /** The newest state of the other arm, if the robot has one beside it. */
   pair: SharedArrayBuffer;
 }
 
-/** What a control worker is started with. */
+/** Start data of a control worker. */
 export interface ControlStart {
   role: Role;
   rig: Rig;
   model: RobotModel;
-  /** Operator: its session. Robot: its boot number. */
+  /** Operator: session number. Robot: boot number. */
   identity: number;
   robotHost: string;
   memory: RoleMemory;
-  /** Paired keys; none on a plain link. */
+  /** Paired keys; empty on a plain link. */
   keys: Uint8Array[];
   /** Robot: the model of the arm beside it. */
   neighbour: RobotModel | null;
-  /** Robot: what playout learnt about networks in earlier sessions. */
+  /** Robot: what playout learnt about each network in earlier sessions. */
   priors: Priors;
 }
 
-/** What a control worker tells its process; rare, never per tick. */
+/** Messages from a control worker to its process; rare, never per tick. */
 export type ControlMessage =
   | {
       kind: 'ready';
@@ -71,7 +74,7 @@ export type ControlMessage =
 /** Ten seconds of closed commands at 400 Hz. */
 const RING_RECORDS = 4096;
 
-/** Twenty seconds of rows at 100 Hz: longer than a disk may stand still. */
+/** Twenty seconds of rows at 100 Hz: longer than a disk may stall. */
 const ROW_RECORDS = 2048;
 
 /** How much of the past the flight recorder keeps. */

@@ -33,13 +33,15 @@ import { WorkerHost } from './worker-host.ts';
 export interface RoleHandle {
   ready: Promise<RoleReady>;
   done: Promise<RoleReport>;
-  /** Asks for a clean end: the robot comes to rest, the last receipts and trace lines are kept. */
+  /** Requests a clean end: the robot comes to rest; the last receipts and trace lines are kept. */
   windDown(): void;
-  /** Files that are being saved after the end was asked for. */
+  /** Files still being saved after the end was requested. */
   unfinished(): string[];
-  /** On our own bug: writes down what the robot did in its last seconds. Does nothing on the operator. */
+  /**
+   * After a bug of our own: writes the robot's last seconds to a flight file. Does nothing on the operator.
+   */
   keepFlight(cause: string): void;
-  /** What the control thread shares; its board holds the newest state. */
+  /** The control thread's shared memory; its board holds the newest state. */
   memory: RoleMemory;
 }
 
@@ -93,7 +95,7 @@ export function startRole(
     role === 'operator' && rig.trace.dir !== ''
       ? startTraceThread(rig, identity, ready.stampSource, memory, (text) => {
           traceTrouble = text;
-          console.error(`farhand: ${text || 'The trace is written again.'}`);
+          console.error(`farhand: ${text || 'Writing the trace again.'}`);
         })
       : null,
   );
@@ -154,7 +156,7 @@ export function startRole(
     const open = [telemetry, relays, published, pair];
     await ready.catch(async (error: unknown) => {
       Atomics.store(stopFlag(memory), 0, 1);
-      // What did open would keep the process alive.
+      // Anything left open would keep the process alive.
       await closeAll([trace, cameras, ...open]);
       await recorder?.close();
       version.close();
@@ -166,7 +168,8 @@ export function startRole(
     if (recorder !== null)
       await saving.wait(recorder.file, recorder.close(), `\`farhand recover ${recorder.file}\` finishes it.`);
     const opened = await trace;
-    const closed = opened && (await saving.wait(opened.path, opened.close(), 'The trace lacks its end.'));
+    const closed =
+      opened && (await saving.wait(opened.path, opened.close(), 'The end of the trace is missing.'));
     const filmed = (await (await cameras)?.close()) ?? [];
     await closeAll(open);
     eventLoop.disable();
@@ -218,7 +221,7 @@ async function closeAll(opening: readonly Promise<{ close(): unknown } | null>[]
     if (opened.status === 'fulfilled') await opened.value?.close();
 }
 
-/** ZeroMQ sockets of the inputs; they feed those of the control thread. */
+/** ZeroMQ sockets of the inputs; they feed the sockets of the control thread. */
 async function openRelays(
   rig: Rig,
   ports: readonly number[],
@@ -232,10 +235,10 @@ async function openRelays(
   return { names, close: () => relays.close() };
 }
 
-/** A role was asked to end before it was ready: it has opened nothing. */
+/** The role was told to end before it was ready: it has opened nothing. */
 export class EndedEarly extends Error {
   constructor(role: Role) {
-    super(`the ${role} was asked to end before it was ready`);
+    super(`the ${role} was stopped before it was ready`);
   }
 }
 
@@ -260,7 +263,7 @@ function controlThread(
       onMessage: (message) => {
         if (message.kind === 'transition') return onTransition(message);
         if (message.kind === 'learnt') return remember(message);
-        // Too late to matter unless it was asked to end before it was ready.
+        // Only matters if it was told to end before it was ready.
         ready.reject(new EndedEarly(role));
         done.resolve();
       },
@@ -271,12 +274,14 @@ function controlThread(
   return { ready: ready.promise, done: done.promise };
 }
 
-/** Losing what was learnt costs the next session some delay or a stutter; it is not worth more than a word. */
+/** Losing what was learnt costs the next session some delay or a stutter: worth a line, not an error. */
 function remember({ network, prior }: Extract<ControlMessage, { kind: 'learnt' }>): void {
   try {
     keepPrior(network, prior);
   } catch (error) {
-    console.error(`farhand: what playout learnt about ${network} was not kept: ${(error as Error).message}`);
+    console.error(
+      `farhand: could not save what playout learnt about ${network}: ${(error as Error).message}`,
+    );
   }
 }
 

@@ -22,34 +22,34 @@ export interface DemoOptions {
   headless: boolean;
   /** Seconds; null runs until `stop` resolves. */
   durationS: number | null;
-  /** An emulated link between the two roles: a profile, or more in detail. */
+  /** An emulated link between the two roles: a profile, or its details. */
   link?: string | Omit<LinkEmulatorOptions, 'mappings'> | undefined;
   /** Two cameras beside the robot: a test pattern and a drawn view of the arm. */
   cameras?: boolean | undefined;
   stop: Promise<void>;
   say: (text: string) => void;
-  /** How a file comes along that the end waits for. */
+  /** Progress of a file that is being saved at the end. */
   onSaving?: (text: string) => void;
   onUrl: (url: string) => void;
 }
 
 export interface DemoResult {
   summary: TraceSummary;
-  /** What the emulated link did, if there was one. */
+  /** Statistics of the emulated link, if there was one. */
   link: LinkStats | null;
   tracePath: string;
   reports: RoleReport[];
-  /** Saved in this run, also those that the limits refused. */
+  /** Episodes saved in this run, including those that the limits rejected. */
   episodes: number;
 }
 
 const GRACE_MS = 5000;
-/** What `--cameras` stands for. */
+/** Settings that `--cameras` adds. */
 export const DEMO_CAMERAS = ['cameras.list.front.source=sim', 'cameras.list.pattern.source=test-pattern'];
 const MAX_RESTARTS = 3;
 const DESK_TRIES = 3;
 const ROLE_PORTS = ['link.commandPort', 'link.statePort', 'link.syncPort'];
-/** Those it chooses itself unless the user does. */
+/** Ports that the demo chooses unless the user does. */
 const DEMO_PORTS = [
   ...ROLE_PORTS,
   'console.port',
@@ -58,11 +58,11 @@ const DEMO_PORTS = [
   'cameras.port',
 ];
 
-/** Both roles and the console as processes, started, watched and ended together. */
+/** Starts, watches and ends both roles and the console as processes. */
 export async function runDemo(asked: DemoOptions): Promise<DemoResult> {
   const options = asked.cameras ? { ...asked, overrides: [...DEMO_CAMERAS, ...asked.overrides] } : asked;
   await checkDemo(options);
-  // In the end, whatever happened on the way, all of it is closed: last opened, first closed.
+  // Everything is closed at the end, whatever happened, in reverse order of opening.
   const closing: (() => unknown)[] = [];
   try {
     return await runProcesses(options, closing);
@@ -71,7 +71,7 @@ export async function runDemo(asked: DemoOptions): Promise<DemoResult> {
   }
 }
 
-/** Throws what its processes would, and starts nothing. */
+/** Throws the errors that its processes would throw; starts nothing. */
 async function checkDemo({ rig, overrides, headless, link }: DemoOptions): Promise<void> {
   const { config, entries } = loadRig(rig, overrides);
   refuseWebrtc(config);
@@ -125,7 +125,9 @@ async function startFamily(family: Family, desk: DeskPorts, options: DemoOptions
   return true;
 }
 
-/** Between the release of its ports and its own bind, another demo may take them: then it gets others. */
+/**
+ * Another demo may take the ports between their release and the operator's bind: then it gets other ports.
+ */
 async function startOperator(family: Family, first: DeskPorts, options: DemoOptions): Promise<DeskPorts> {
   for (let [desk, left] = [first, DESK_TRIES]; ; left--) {
     await desk.release();
@@ -157,16 +159,16 @@ const linkRequest = (asked: DemoOptions['link']): LinkRequest =>
 
 interface EmulatedLink {
   link: LinkEmulator | null;
-  /** What it begins with, where it has a name. */
+  /** The initial profile, if it has a name. */
   profile: string;
   overrides: string[];
-  /** The operator speaks to the emulator where it would speak to the robot. */
+  /** Directs the operator to the emulator instead of the robot. */
   operatorOverrides: string[];
 }
 
 const LINK_PORTS = ['commandPort', 'statePort', 'syncPort'] as const;
 
-/** With a page there is always one, to be switched there; at first it passes everything on at once. */
+/** With a page there is always a link, switched on the page; at first it forwards everything at once. */
 async function emulatedLink(
   { rig, link: asked, headless }: DemoOptions,
   args: readonly string[],
@@ -178,7 +180,7 @@ async function emulatedLink(
     return { link: null, profile: '', overrides: [], operatorOverrides: [] };
   if (!isUdp)
     throw new TeleopError('bad-option', '--link emulates UDP, and this rig uses ZeroMQ', {
-      hint: 'Leave link.transport at udp, or leave --link out.',
+      hint: 'Use link.transport=udp, or omit --link.',
     });
   const mappings = LINK_PORTS.map((name) => ({ listen: '0', target: String(config.link[name]) }));
   const options = linkRequest(asked);
@@ -195,7 +197,7 @@ async function emulatedLink(
 
 const lost = (losses: readonly string[], cause: unknown): TeleopError =>
   new TeleopError('file-unwritable', losses.join(' '), {
-    hint: 'Without its trace nothing can be said of the run: run it again.',
+    hint: 'The run cannot be evaluated without its trace: run it again.',
     cause,
   });
 
@@ -205,7 +207,7 @@ function noTrace(): TeleopError {
   });
 }
 
-/** Free ports for whatever the user did not choose, so that two demos can run side by side. */
+/** Free ports for everything the user did not choose, so that two demos can run side by side. */
 async function portOverrides({ rig, overrides }: DemoOptions): Promise<string[]> {
   const { config, entries } = loadRig(rig, overrides);
   const keys = ROLE_PORTS;
@@ -222,13 +224,15 @@ const isChosen = (entries: readonly ConfigEntry[], key: string): boolean =>
 
 interface DeskPorts {
   overrides: string[];
-  /** Those overrides that `farhand estop` has to be given as well. */
+  /** Overrides that `farhand estop` needs as well. */
   moved: string[];
-  /** Lets the operator have them. */
+  /** Frees the ports for the operator. */
   release(): Promise<void>;
 }
 
-/** The rig's own ports where they are free, so that `farhand estop` finds the demo; others beside another demo. */
+/**
+ * The rig's own ports if free, so that `farhand estop` finds the demo; others when another demo is running.
+ */
 async function deskPorts({ rig, overrides }: DemoOptions): Promise<DeskPorts> {
   const { config, entries } = loadRig(rig, overrides);
   const free = (['deskPort', 'telemetryPort'] as const).filter(
@@ -243,7 +247,7 @@ async function deskPorts({ rig, overrides }: DemoOptions): Promise<DeskPorts> {
   };
 }
 
-/** Lets the page of the demo choose what the emulated link does. */
+/** Lets the demo's page switch the emulated link. */
 class LinkSwitch {
   readonly #link: LinkEmulator | null;
   #profile: string;
@@ -253,7 +257,7 @@ class LinkSwitch {
     this.#profile = profile;
   }
 
-  /** Null: there is no such link. */
+  /** Null: no such link. */
   get state(): DemoLink | null {
     if (this.#link === null) return null;
     const profiles = PROFILE_NAMES.map((name) => ({ name, about: PROFILES[name].about }));
@@ -296,7 +300,7 @@ class Family {
   }
 
   async start(verb: 'robot' | 'operator' | 'console') {
-    if (this.#ending) throw new Error('nothing is started while the demo ends');
+    if (this.#ending) throw new Error('cannot start a process while the demo is ending');
     const args = verb === 'operator' ? this.#operatorArgs : this.#args;
     const child = startChild(verb, args, (message) => this.#send(verb, message));
     this.#children.set(verb, child);
@@ -306,7 +310,7 @@ class Family {
     return info;
   }
 
-  /** For processes that are started from now on. */
+  /** Applies to processes started from now on. */
   override(overrides: readonly string[]): void {
     this.#args = [...this.#args, ...overrides];
     this.#operatorArgs = [...this.#operatorArgs, ...overrides];
@@ -338,7 +342,7 @@ class Family {
     if (message !== null && console?.connected) console.send(message, () => {});
   }
 
-  /** A process that ends by itself is started again; a measurement run is not patched up but fails. */
+  /** Restarts a process that ended by itself; a measurement run fails instead. */
   #onExit(verb: 'robot' | 'operator' | 'console', code: number | null): void {
     if (this.#ending) return;
     const restarts = (this.#restarts.get(verb) ?? 0) + 1;
@@ -350,11 +354,11 @@ class Family {
       );
       return;
     }
-    this.#options.say(`${what}; starting it again (${restarts} of ${MAX_RESTARTS})`);
+    this.#options.say(`${what}; restarting it (${restarts} of ${MAX_RESTARTS})`);
     this.start(verb).catch((error: unknown) => this.#fail(error));
   }
 
-  /** Operator first, so that its last commands are answered; then the robot. */
+  /** Ends the operator first, so that its last commands get receipts; then the robot. */
   async end(): Promise<void> {
     this.#ending = true;
     for (const verb of ['operator', 'console', 'robot']) await this.#children.get(verb)?.end(GRACE_MS);

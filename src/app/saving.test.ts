@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { type SavingParts, STUCK_S, savedWhileMoving } from './saving.ts';
 
-/** A disk in simulated time: `progressAt` tells how far it has come, `doneS` when the file is saved. */
+/** A disk in simulated time: `progressAt` gives its progress, `doneS` the time when the file is saved. */
 async function save(progressAt: (nowS: number) => number, doneS: number) {
   let nowS = 0;
   let finish = () => {};
@@ -25,18 +25,18 @@ async function save(progressAt: (nowS: number) => number, doneS: number) {
 }
 
 describe('saving a file', () => {
-  it('says nothing when it is quick', async () => {
+  it('prints nothing when it is quick', async () => {
     assert.deepEqual(await save(() => 0, 0.5), { isSaved: true, said: [], tookS: 0.5 });
   });
 
-  it('is waited for as long as anything moves, with a line every two seconds', async () => {
+  it('waits as long as there is progress, with a line every two seconds', async () => {
     const { isSaved, said, tookS } = await save((nowS) => Math.floor(nowS / (STUCK_S - 1)), 600);
     assert.deepEqual([isSaved, tookS], [true, 600]);
     assert.equal(said.length, 300);
     assert.equal(said[0], 'saving recordings/x.mcap.part: 900.0 MB, for 1 s');
   });
 
-  it('is given up when nothing moved for half a minute', async () => {
+  it('gives up after 30 s without progress', async () => {
     const { isSaved, tookS } = await save((nowS) => Math.min(nowS, 40), Number.POSITIVE_INFINITY);
     assert.equal(isSaved, false);
     assert.ok(tookS >= 40 + STUCK_S && tookS < 42 + STUCK_S, `${tookS}`);

@@ -1,27 +1,27 @@
 import { readFileSync, statSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** Without progress for this long, a file is given up. */
+/** A file without progress for this long is given up. */
 export const STUCK_S = 30;
 const POLL_MS = 250;
 const FIRST_LINE_S = 1;
-/** Well within what a process that waits for this one allows for silence. */
+/** Well below the silence that a parent process allows. */
 const LINE_S = 2;
 
-/** What saving a file looks like from outside, and what passes time. */
+/** What `savedWhileMoving` observes of a file, and its clock. */
 export interface SavingParts {
-  /** Grows as long as anything comes of it. */
+  /** Grows as long as saving makes progress. */
   progress(): number;
   sizeBytes(): number;
   nowS(): number;
   pause(): Promise<void>;
-  /** Every now and then, for people. */
+  /** Prints an occasional progress line. */
   say(text: string): void;
 }
 
 /**
- * Waits until a file is saved, for as long as it makes progress. True: it is. False: nothing moved for `STUCK_S`. A slow
- * disk may need minutes for what the system still holds in memory.
+ * Waits until a file is saved, as long as there is progress. True: saved. False: no progress for `STUCK_S`. A
+ * slow disk may need minutes to write what the system still holds in memory.
  */
 export async function savedWhileMoving(
   saved: Promise<unknown>,
@@ -49,7 +49,7 @@ export async function savedWhileMoving(
 
 const megabytes = (bytes: number): string => (bytes / 1e6).toFixed(1);
 
-/** Of a real file. What its disk writes counts as progress as well: the last step is to wait for that. */
+/** For a real file. Disk writes count as progress as well: the last step waits for them. */
 function savingOf(file: string, say: (text: string) => void): SavingParts {
   const sizeBytes = () => statSync(file, { throwIfNoEntry: false })?.size ?? 0;
   const disk = diskOf(file);
@@ -62,13 +62,16 @@ function savingOf(file: string, say: (text: string) => void): SavingParts {
   };
 }
 
-/** As Linux numbers it; a file system without a disk of its own has major number 0. */
+/** Linux device number; a file system without a disk has major number 0. */
 function diskOf(file: string): { major: number; minor: number } {
   const { dev = 0 } = statSync(file, { throwIfNoEntry: false }) ?? {};
   return { major: (dev >> 8) & 0xfff, minor: (dev & 0xff) | ((dev >> 12) & 0xfff00) };
 }
 
-/** Sectors written to the disk so far, or pages to all disks where it is not known which; 0 where nothing is. */
+/**
+ * Sectors written to the disk so far; pages written to all disks if the disk is unknown; 0 if neither is
+ * known.
+ */
 function diskWrites({ major, minor }: { major: number; minor: number }): number {
   const own = major > 0 ? textOf(`/sys/dev/block/${major}:${minor}/stat`) : '';
   const found =
@@ -84,10 +87,10 @@ function textOf(file: string): string {
   }
 }
 
-/** The files a process saves as it ends. */
+/** Tracks the files that a process saves as it ends. */
 export class Saving {
   readonly files: string[] = [];
-  /** Of those that were given up, in words. */
+  /** One message per file that was given up. */
   readonly givenUp: string[] = [];
   readonly #say: (text: string) => void;
 
@@ -95,7 +98,7 @@ export class Saving {
     this.#say = say;
   }
 
-  /** What `saved` resolves to, or null where it got stuck. An empty name: there is no file. */
+  /** Resolves like `saved`, or with null when saving is stuck. Empty name: no file. */
   async wait<T>(file: string, saved: Promise<T>, remedy: string): Promise<T | null> {
     if (file === '') return saved;
     this.files.push(file);
@@ -104,7 +107,7 @@ export class Saving {
       this.files.splice(this.files.indexOf(file), 1);
       return saved;
     }
-    this.givenUp.push(`${file} was not finished: nothing moved for ${STUCK_S} s. ${remedy}`);
+    this.givenUp.push(`${file} was not finished: no progress for ${STUCK_S} s. ${remedy}`);
     return null;
   }
 }

@@ -31,7 +31,10 @@ const MAX_SUBSCRIBERS = 8;
 const MAX_REQUEST_BYTES = 2048;
 const CONNECTED_MS = 500;
 
-/** Tells consoles on this machine what the control thread left in shared memory. Main thread; holds no deadline. */
+/**
+ * Sends the control thread's shared memory as telemetry to consoles on this machine. Main thread; no
+ * deadline.
+ */
 export class TelemetryPublisher {
   readonly #socket: Socket;
   readonly #timer: NodeJS.Timeout;
@@ -66,8 +69,8 @@ export class TelemetryPublisher {
   }
 
   /**
-   * `onVideo` is told how pictures got to a console; false: that is none of a camera here. `trouble`: why a file of this
-   * process cannot be written at the moment, or empty.
+   * `onVideo` receives the timing of pictures at a console and returns false for an unknown camera.
+   * `trouble`: why this process cannot write a file at the moment, or empty.
    */
   static open(
     rig: Rig,
@@ -109,7 +112,7 @@ export class TelemetryPublisher {
     return reason;
   }
 
-  /** Requests to the recorder come here: the control thread has nothing to do with it. */
+  /** Requests for the recorder arrive here: the control thread is not involved. */
   #onRequest(bytes: Uint8Array): Reason | null {
     const request = parseJson(bytes.subarray(TAG_BYTES), sideRequestSchema, MAX_REQUEST_BYTES);
     if (typeof request === 'string') return request;
@@ -156,7 +159,7 @@ function telemetryBuilder(
   const drain = closedDrain(RecordRing.attach(memory.telemetryRing), (record) => live.add(record));
   const shown = BOARD.create(model.joints.length);
   const inputs = Object.keys(rig.operator.inputs);
-  // Joints not read yet are none.
+  // Joints not read yet are sent as an empty list.
   const angles = (rad: Float64Array) =>
     Number.isNaN(rad[0]) ? [] : Array.from(rad, (angle) => round(angle, 1e5));
   return () => {

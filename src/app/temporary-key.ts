@@ -3,7 +3,7 @@ import { temporaryFolder } from '../files/temporary-folder.ts';
 import type { Rig } from '../rig/rig.ts';
 import { createKey, writeKeyFile } from '../wire/secure/key-file.ts';
 
-/** Both roles are ours: a key for this run only, unless the user has set one or wants a plain link. */
+/** We start both roles: a key for this run only, unless the user set one or chose a plain link. */
 export function temporaryKey({ link }: Rig, name: string): { overrides: string[]; remove: () => void } {
   if (link.security === 'plain' || link.keyFile !== '') return { overrides: [], remove: () => {} };
   const folder = temporaryFolder(name);

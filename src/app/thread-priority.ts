@@ -3,8 +3,8 @@ import os from 'node:os';
 const NICE = 10;
 
 /**
- * Lets this thread, and what it starts from now on, give way to the control thread where they share a core. On Linux a
- * priority belongs to a thread; elsewhere nothing is done. Not for a thread on which a deadline hangs.
+ * Makes this thread, and threads it starts from now on, yield to the control thread when they share a core.
+ * Linux only, where each thread has its own priority. Not for a thread with a deadline.
  */
 export function lowerPriority(): void {
   if (process.platform === 'linux') os.setPriority(0, NICE);

@@ -8,18 +8,18 @@ import { READY_MS, WorkerHost } from './worker-host.ts';
 export interface ClosedTrace {
   path: string;
   dropped: number;
-  /** What the file lacks because of the disk, and why; empty: nothing. */
+  /** What the file lacks because of disk errors, and why; empty if complete. */
   loss: string;
 }
 
-/** The trace as the operator's main thread sees it. */
+/** The main thread's handle on the trace. */
 export interface TraceThread {
   path: string;
   video(event: VideoEvent): void;
   close(): Promise<ClosedTrace>;
 }
 
-/** `onTrouble` is told why the trace cannot be written, and with an empty text when it can again. */
+/** `onTrouble` receives why the trace cannot be written, and an empty text once it can again. */
 export async function startTraceThread(
   rig: Rig,
   session: number,
@@ -54,10 +54,10 @@ export async function startTraceThread(
       isClosed = true;
       closed.resolve(message);
     },
-    // A thread that is gone answers nothing any more.
+    // A thread that has ended no longer answers.
     onGone: (error) => {
       if (path === '' || isClosed) return;
-      const loss = `The trace ${path} lacks its end: ${String(error)}`;
+      const loss = `The end of the trace ${path} is missing: ${String(error)}`;
       onTrouble(loss);
       closed.resolve({ path, dropped: 0, loss });
     },

@@ -19,7 +19,7 @@ export interface TraceStart {
   dir: string;
   maxPartBytes: number;
   session: TraceSession;
-  /** The link's clock offset is that of the cameras too. */
+  /** The link's clock offset also applies to the cameras. */
   camerasOnRobot: boolean;
 }
 
@@ -28,12 +28,14 @@ export type TraceOrder = VideoEvent | 'close';
 export type TraceMessage =
   | { kind: 'ready'; path: string }
   | FailedMessage
-  /** Empty: it is over. */
+  /** Empty: the trouble is over. */
   | { kind: 'trouble'; message: string }
-  /** `loss`: what the file lacks for good because of the disk; empty: nothing. */
+  /** `loss`: what the file permanently lacks because of disk errors; empty if complete. */
   | { kind: 'closed'; path: string; dropped: number; loss: string };
 
-/** Drains the ring of closed commands to disk: JSON, write and fsync happen here and nowhere near the loop. */
+/**
+ * Drains the ring of closed commands to disk: JSON, write and fsync happen here, never in the control loop.
+ */
 const start = workerData as TraceStart;
 const DRAIN_MS = 20;
 const ring = RecordRing.attach(start.ring);
@@ -85,7 +87,7 @@ function estimate(writer: TraceFileWriter, nowNs: number): void {
   if (found !== null) writer.note(motionLine({ atNs: nowNs, ...found }));
 }
 
-/** `patient` false: the run is over, and what has not been seen to move will not be. */
+/** `patient` false: the run is over; do not wait for motion any longer. */
 function drain(writer: TraceFileWriter, patient = true): void {
   const nowNs = monotonicClock.nowNs();
   while (ring.shift(record.packed)) {
@@ -105,7 +107,7 @@ function drain(writer: TraceFileWriter, patient = true): void {
 try {
   const writer = TraceFileWriter.open(start.dir, start.session, { maxPartBytes: start.maxPartBytes });
   post({ kind: 'ready', path: writer.path });
-  // Readers begin with the first part and follow the rest.
+  // Readers start with the first part and follow the rest.
   const { path } = writer;
   const timer = setInterval(() => drain(writer), DRAIN_MS);
   parentPort?.on('message', (order: TraceOrder) => {

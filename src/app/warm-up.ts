@@ -7,13 +7,13 @@ const ROUNDS = 3;
 const TICKS_PER_ROUND = 2000;
 const DELAY_NS = 50_000;
 
-/** Optimised code dies with the objects it was specialised on, so they are kept. */
+/** V8 discards optimised code with the objects it was specialised on, so keep them. */
 const kept: unknown[] = [];
 
 /**
- * Drives both loops against each other on a simulated clock before the first real command, so that the compiler has
- * done its work when it matters: at 100 Hz it would otherwise take the first half minute of a session.
- * Touches no device: the simulated driver and the scripted hand stand in.
+ * Runs both loops against each other on a simulated clock before the first real command, so that they are
+ * already compiled: at 100 Hz this would otherwise take the first half minute of a session. Touches no
+ * device: it uses the simulated driver and the scripted hand.
  */
 export async function warmUp({ rig: given, model, keys }: ControlStart): Promise<void> {
   const scripted = { fingers: model.family === 'hand' };

@@ -26,19 +26,20 @@ const FAILED =
 
 describe('worker host', () => {
   it('starts a thread, passes messages both ways and closes it when it has closed', async () => {
-    const heard: string[] = [];
-    const onMessage = (message: { kind: string; text?: string }) => heard.push(message.text ?? message.kind);
+    const received: string[] = [];
+    const onMessage = (message: { kind: string; text?: string }) =>
+      received.push(message.text ?? message.kind);
     const answers = `port.on('message', (m) => port.postMessage({ kind: m === 'close' ? 'closed' : 'news', text: m }));`;
     const { thread, gone } = host(`${READY} ${STAYS} ${answers}`, { onMessage });
     assert.deepEqual(await thread.ready, { kind: 'ready', port: 7 });
     thread.post('hello');
     await thread.close('close', 60_000);
     await thread.exited;
-    assert.deepEqual(heard, ['hello', 'close']);
-    assert.deepEqual(gone, [], 'an end that was asked for is not reported');
+    assert.deepEqual(received, ['hello', 'close']);
+    assert.deepEqual(gone, [], 'a requested end is not reported');
   });
 
-  it('rejects with the error, code and hint of a thread that fails in its start', async () => {
+  it('rejects with the error, code and hint of a thread that fails to start', async () => {
     const { thread, gone } = host(`${FAILED} port.close();`);
     await assert.rejects(thread.ready, { code: 'port-in-use', message: 'taken', hint: 'free it' });
     await thread.exited;

@@ -2,7 +2,7 @@ import { type TransferListItem, Worker } from 'node:worker_threads';
 import { deferred } from '../core/deferred.ts';
 import { type ErrorCode, TeleopError } from '../core/errors.ts';
 
-/** What a thread sends when it cannot start, or cannot go on, for a reason that a user can act on. */
+/** Sent by a thread that cannot start or continue, for a reason that a user can act on. */
 export interface FailedMessage {
   kind: 'failed';
   code: ErrorCode;
@@ -10,7 +10,9 @@ export interface FailedMessage {
   hint: string;
 }
 
-/** On the thread: an error for the user becomes a message; a bug is thrown on and ends the thread. */
+/**
+ * Called on the thread: turns an error for the user into a message; rethrows a bug, which ends the thread.
+ */
 export function failedMessage(error: unknown): FailedMessage {
   if (!(error instanceof TeleopError)) throw error;
   return { kind: 'failed', code: error.code, message: error.message, hint: error.hint };
@@ -22,26 +24,29 @@ export const READY_MS = 30_000;
 type Ready<M> = Extract<M, { kind: 'ready' }>;
 
 export interface WorkerOptions<M> {
-  /** For messages: `the link thread`. */
+  /** Name used in messages: `the link thread`. */
   name: string;
   /** The thread's `workerData`. */
   start: unknown;
   transfer?: TransferListItem[];
   /** Does not keep the process alive. */
   isIdle?: boolean;
-  /** How long the thread may take to be ready; without it, any time. */
+  /** How long the thread may take to be ready; no limit if absent. */
   readyMs?: number;
-  /** Everything but `ready` and `failed`. */
+  /** Receives every message except `ready` and `failed`. */
   onMessage?: (message: Exclude<M, { kind: 'ready' | 'failed' }>) => void;
-  /** Once, when the thread fails after it was ready, throws or exits, unless `close` ended it. `code` is null but at an exit. */
+  /**
+   * Called once if the thread fails after it was ready, throws or exits, unless `close` ended it. `code`:
+   * only at an exit.
+   */
   onGone?: (error: Error, code: number | null) => void;
 }
 
-/** A thread from its start to its end. Its messages have a kind; `ready`, `failed` and `closed` are understood here. */
+/** A thread from start to end. Its messages have a kind; `ready`, `failed` and `closed` are handled here. */
 export class WorkerHost<M extends { kind: string }> {
   /** Rejects when the thread fails, throws or exits first, or takes too long. */
   readonly ready: Promise<Ready<M>>;
-  /** Resolves when the thread is gone, whatever ended it. */
+  /** Resolves when the thread has ended, for any reason. */
   readonly exited: Promise<void>;
   readonly #worker: Worker;
   readonly #options: WorkerOptions<M>;
@@ -69,7 +74,7 @@ export class WorkerHost<M extends { kind: string }> {
     this.#worker.postMessage(message);
   }
 
-  /** Sends `order`, waits until the thread has closed or exited, at most `withinMs`, and ends it. */
+  /** Sends `order`, waits up to `withinMs` until the thread has closed or exited, and ends it. */
   async close(order: unknown, withinMs: number): Promise<void> {
     this.#isGone = true;
     this.post(order);
@@ -109,7 +114,7 @@ export class WorkerHost<M extends { kind: string }> {
 
   #giveUp(readyMs: number): void {
     const what = `${this.#options.name} was not ready within ${readyMs / 1000} s`;
-    const hint = 'The machine may be too busy: end other programs and start again.';
+    const hint = 'The machine may be overloaded: close other programs and try again.';
     this.#ready.reject(new TeleopError('child-failed', what, { hint }));
     void this.#worker.terminate();
   }

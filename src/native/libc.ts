@@ -7,7 +7,7 @@ const ARCHITECTURES = ['x64', 'arm64', 'riscv64', 'loong64'];
 
 /**
  * Binds calls of the system's C library through the optional package koffi; `signatures` are C prototypes by name.
- * `hint`: what to do without. Throws `native-unavailable` where the package or the platform is missing.
+ * `hint`: what to do without it. Throws `native-unavailable` if the package or platform support is missing.
  */
 export async function bindLibc<C>(
   signatures: Readonly<Record<keyof C, string>>,

@@ -4,18 +4,18 @@ import type { PeerConnection } from 'node-datachannel';
 import { type OpenedLink, OperatorAgent, type OperatorAgentStart } from '../../src/fleet/operator-agent.ts';
 import { loadRtc } from '../../src/wire/transports/webrtc.ts';
 
-/** A thread with an operator's agent whose way to the robot can be cut. Told `cut` and `close`, or a role's flags. */
+/** A thread with an operator agent whose path to the robot can be cut. Takes `cut`, `close` or a role's flags. */
 export type CutEvent =
   | { kind: 'opened'; opened: OpenedLink }
   | { kind: 'ended'; reason: string }
   | { kind: 'closed' };
 
-/** All that peer connections of this process send and get: it can be cut. */
+/** Carries all traffic of this process's peer connections, and can be cut. */
 class Cable {
   readonly #sockets: Socket[] = [];
   opened = 0;
 
-  /** WebRTC whose connections know the other end only by an address of this cable, and tell no address of their own. */
+  /** WebRTC whose connections reach the other end only through this cable and announce no address of their own. */
   async between(): Promise<Awaited<ReturnType<typeof loadRtc>>> {
     const rtc = await loadRtc();
     const open = (...args: ConstructorParameters<typeof rtc.PeerConnection>) =>
@@ -25,7 +25,7 @@ class Cable {
     });
   }
 
-  /** What was opened so far hears nothing any more, and is not heard. */
+  /** Connections opened so far no longer send or receive anything. */
   cut(): void {
     for (const socket of this.#sockets) socket.removeAllListeners('message');
   }

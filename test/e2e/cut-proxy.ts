@@ -6,7 +6,7 @@ export interface CutProxy {
   close(): Promise<void>;
 }
 
-/** Hands everything to a port on loopback; after `bytes` came from the client it calls `cut` and hands over no more. */
+/** Forwards to a loopback port; after `bytes` from the client it calls `cut` and stops forwarding. */
 export async function startCutProxy(port: number, bytes: number, cut: () => void): Promise<CutProxy> {
   const sockets: Socket[] = [];
   let left = bytes;

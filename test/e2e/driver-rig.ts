@@ -10,7 +10,7 @@ import { Lifetime } from '../lifetime.ts';
 
 const CYCLE_MS = 8;
 
-/** A driver against a simulator in its own process, run in real time like the supervisor does. */
+/** Runs a driver in real time, as the supervisor does, against a simulator in its own process. */
 export class DriverRig {
   readonly driver: Driver;
   readonly sim: SimProcess;
@@ -71,7 +71,7 @@ export class DriverRig {
     }
   }
 
-  /** Moves joint 1 at constant speed for a time; returns the distinct results of the writes. */
+  /** Moves joint 1 at constant speed for a while; returns the distinct results of the writes. */
   async sweep(ms: number, radS: number): Promise<Set<TickStatus>> {
     const answers = new Set<TickStatus>();
     const target = this.reading.positionsRad.slice();

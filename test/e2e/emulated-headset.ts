@@ -2,15 +2,15 @@ import path from 'node:path';
 import type { BrowserContext, Page } from 'playwright-core';
 import { root } from './farhand.ts';
 
-/** What lets a browser and a server on a host without a network find each other. */
+/** Lets a browser and a server on a host without a network find each other. */
 export const LOOPBACK_PEERS = [
   '--allow-loopback-in-peer-connection',
   '--disable-features=WebRtcHideLocalIpsWithMdns',
 ];
 
 /**
- * Meta's emulator of a Quest 3 in every page of the context, with hands. Two of its ways: places of controllers are
- * always called guesses, and frames come at the display's rate whatever the session says.
+ * Meta's Quest 3 emulator in every page of the context, with hands. Two quirks: controller positions are always marked
+ * as emulated, and frames arrive at the display's rate whatever the session requests.
  */
 export async function emulateQuest(context: BrowserContext): Promise<void> {
   await context.addInitScript({ path: path.join(root, 'node_modules', 'iwer', 'build', 'iwer.js') });
@@ -57,7 +57,7 @@ export class Wearer {
     await this.#page.evaluate(`quest.hands.${side}.connected = ${seen}`);
   }
 
-  /** Moves a hand to and fro along x for a while, in the page: 8 cm each way, once in two seconds. */
+  /** Moves a hand to and fro along x in the page for a while: ±8 cm with a period of two seconds. */
   async wave(side: Side, from: readonly [number, number, number], ms: number): Promise<void> {
     await this.#page.evaluate(`new Promise((resolve) => {
       const started = performance.now();

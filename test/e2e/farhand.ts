@@ -13,7 +13,7 @@ export interface Finished {
   stderr: string;
 }
 
-/** Runs a verb to its end, as a user would. */
+/** Runs a verb until it ends, as a user would. */
 export async function farhand(args: readonly string[], timeoutMs = 50_000): Promise<Finished> {
   const child = startFarhand(args);
   const timer = setTimeout(() => child.process.kill('SIGKILL'), timeoutMs);
@@ -36,8 +36,8 @@ export interface Running {
 const ROBOTS = ['robot', 'demo'];
 
 /**
- * A robot is patient with a busy machine unless `args` say otherwise. `ownGroup`: as a shell starts it, so that Ctrl-C can be sent to all of its processes (−pid). `within`: words before the
- * command, of a program that becomes it.
+ * A robot gets timeouts for a busy machine unless `args` set them. `ownGroup`: starts it as a shell does, so that Ctrl-C
+ * can be sent to all of its processes (−pid). `within`: command prefix that executes the verb.
  */
 export function startFarhand(
   args: readonly string[],
@@ -85,7 +85,7 @@ export function startFarhand(
   };
 }
 
-/** Stamps of the commands in the traces of a folder, as they are at this moment. */
+/** Stamps of the commands currently in the traces of a folder. */
 export function stampsIn(dir: string): Record<string, number>[] {
   const files = readdirSync(dir).filter((name) => name.startsWith('robot_trace_'));
   const lines = files.flatMap((name) => readFileSync(path.join(dir, name), 'utf8').split('\n').slice(0, -1));

@@ -8,7 +8,7 @@ const held = (): string[] =>
   process.getActiveResourcesInfo().filter((name) => /^(ProcessWrap|UDPWrap|Worker|MessagePort)$/.test(name));
 
 describe('a rig whose set-up fails', () => {
-  it('prints what its operator wrote, and leaves neither process, thread nor socket', async () => {
+  it('prints its operator’s output and leaves no process, thread or socket behind', async () => {
     await assert.rejects(FaultRig.start(['operator.noSuchSetting=1']), /noSuchSetting/);
     for (const untilMs = performance.now() + 10_000; held().length > 0; await sleep(20))
       assert.ok(performance.now() < untilMs, `still open: ${held().join(', ')}`);

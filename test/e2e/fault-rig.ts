@@ -19,10 +19,10 @@ import { type Running, startFarhand } from './farhand.ts';
 
 const SAMPLE_MS = 2;
 const START_MS = 30_000;
-/** Slower than this is rest: an encoder step, not a motion. */
+/** Slower than this counts as rest: an encoder step, not motion. */
 const REST_RAD_S = 0.002;
 
-/** A robot in this process, watched at 500 Hz; an operator of its own; the emulated link between them. */
+/** A robot in this process, watched at 500 Hz, an operator process and the emulated link between them. */
 export class FaultRig {
   readonly seen: RobotSnapshot[] = [];
   readonly link: LinkEmulator;
@@ -52,7 +52,10 @@ export class FaultRig {
     this.restartOperator();
   }
 
-  /** `more`: settings of the operator; `both`: of either. Returns when the robot is in the state `first`. */
+  /**
+   * `more`: operator settings; `both`: settings of both roles. Returns when the robot is in the state
+   * `first`.
+   */
   static start(
     more: readonly string[] = [],
     first: SupervisorState = 'engaged',
@@ -110,7 +113,7 @@ export class FaultRig {
     return this.seen.at(-1)!;
   }
 
-  /** Gives up early when it is no longer `possible`. */
+  /** Gives up early once it is no longer `possible`. */
   async waitFor(
     state: SupervisorState,
     timeoutMs = 30_000,
@@ -126,7 +129,7 @@ export class FaultRig {
     );
   }
 
-  /** As the console would. */
+  /** Sends a request as the console would. */
   async ask(kind: 'arm' | 'disarm' | 'reset' | 'estop'): Promise<void> {
     const out = new Uint8Array(128);
     const length = writeFrame('request', { kind }, out);
@@ -143,21 +146,21 @@ export class FaultRig {
 
   nowNs = (): number => monotonicClock.nowNs();
 
-  /** When the measured joints last moved within [fromNs, toNs]; `fromNs` when they did not. */
+  /** When the measured joints last moved within [fromNs, toNs], or `fromNs`. */
   lastMotionNs(fromNs: number, toNs = Number.POSITIVE_INFINITY): number {
     let lastNs = fromNs;
     for (const [a, b] of this.#pairs(fromNs, toNs)) if (speed(a, b) > REST_RAD_S) lastNs = b.robotNs;
     return lastNs;
   }
 
-  /** The fastest any joint was seen to go. */
+  /** The highest speed measured at any joint. */
   topSpeedRadS(fromNs: number, toNs = Number.POSITIVE_INFINITY): number {
     let top = 0;
     for (const [a, b] of this.#pairs(fromNs, toNs)) top = Math.max(top, speed(a, b));
     return top;
   }
 
-  /** Sequence numbers must never fall while one operator is in control. */
+  /** Sequence numbers must never decrease while one operator is in control. */
   seqFalls(fromNs: number): number {
     let falls = 0;
     for (const [a, b] of this.#pairs(fromNs, Number.POSITIVE_INFINITY))

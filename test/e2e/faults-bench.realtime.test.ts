@@ -21,7 +21,7 @@ function processesIn(folder: string): string[] {
 }
 
 describe('bench faults', { timeout: 120_000, skip: needs('Linux') }, () => {
-  it('ends all that it started on Ctrl-C, a suspended process too, and leaves no file', async () => {
+  it('ends everything it started on Ctrl-C, including a suspended process, and leaves no file', async () => {
     const folder = temporaryFolder('bench-test');
     const bench = spawn(process.execPath, ['dist/bench/main.js', 'faults', '--only', 'pause-robot-10'], {
       stdio: ['ignore', 'pipe', 'pipe'],
@@ -35,7 +35,7 @@ describe('bench faults', { timeout: 120_000, skip: needs('Linux') }, () => {
           return /^State:\s+T/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'));
         });
       for (const untilMs = performance.now() + 80_000; !isSuspended(); await sleep(50))
-        assert.ok(performance.now() < untilMs && bench.exitCode === null, 'the robot is never suspended');
+        assert.ok(performance.now() < untilMs && bench.exitCode === null, 'the robot was never suspended');
       bench.kill('SIGINT');
       const [code] = (await exited) as [number];
       assert.equal(code, 130);

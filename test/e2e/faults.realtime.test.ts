@@ -4,8 +4,8 @@ import { until } from '../until.ts';
 import { FaultRig } from './fault-rig.ts';
 
 /**
- * Faults of processes on a sealed link over real sockets: the states they lead to, and the way back. How long each takes
- * and how the arm moves meanwhile is tried in simulated time (test/loops/faults.test.ts).
+ * Faults of processes on a sealed link over real sockets: the resulting states, and recovery. Timing and the
+ * motion of the arm are tested in simulated time (test/loops/faults.test.ts).
  */
 describe('faults on a sealed link', () => {
   let rig: FaultRig;
@@ -21,13 +21,13 @@ describe('faults on a sealed link', () => {
     const { appliedSeq: seq } = await rig.waitFor('engaged');
     await until('commands applied again', () => rig.last.appliedSeq > seq + 10, reported);
   };
-  /** Nothing ends a stop while the operator goes on. */
+  /** Nothing clears a stop while the operator keeps sending. */
   const staysStopped = async () => {
     const fromNs = rig.nowNs();
     await until('a second', () => rig.nowNs() > fromNs + 1e9);
     assert.equal(rig.last.state, 'stopped', reported());
   };
-  /** As a person would who sees that nothing has changed: once more. */
+  /** Tries again, like a person who sees that nothing has changed. */
   const ask = async (kind: 'arm' | 'reset' | 'estop', isDone: () => boolean) => {
     let nextNs = 0;
     await until(kind, async () => {
@@ -43,23 +43,23 @@ describe('faults on a sealed link', () => {
     await ask('arm', () => rig.last.state !== 'idle');
   };
 
-  it('holds in a hole of 300 ms and follows again by itself', async () => {
+  it('holds during a 300 ms gap and resumes by itself', async () => {
     await rig.link.set({ events: [{ kind: 'hole', atMs: 100, forMs: 300 }] });
     const hold = await rig.waitFor('hold');
     assert.match(hold.cause, /no command for 100 ms/);
     await followsAgain();
   });
 
-  it('lets go in a hole of 2 s, and comes back reset and armed by hand only', async () => {
+  it('stops in a 2 s gap, and resumes only after a manual reset and arm', async () => {
     await rig.link.set({ events: [{ kind: 'hole', atMs: 100, forMs: 2000 }] });
     await rig.waitFor('stopped');
-    await until('the end of the hole', () => rig.link.stats().forward.forwarded > 0);
+    await until('the end of the gap', () => rig.link.stats().forward.forwarded > 0);
     await staysStopped();
     await resetAndArm();
     await followsAgain();
   });
 
-  it('holds while the operator is suspended and follows again by itself', async () => {
+  it('holds while the operator is suspended and resumes by itself', async () => {
     const { process: operator } = rig.operator;
     operator.kill('SIGSTOP');
     try {
@@ -68,12 +68,12 @@ describe('faults on a sealed link', () => {
       operator.kill('SIGCONT');
     }
     await until('no hold', () => rig.last.state !== 'hold', reported);
-    // A machine that lets the operator sleep for a second makes it a lost one.
+    // If the machine delays the operator for a second, the robot stops.
     if (rig.last.state === 'stopped') await resetAndArm();
     await followsAgain();
   });
 
-  it('holds when the operator is killed; its successor gets the robot when a person resets and arms', async () => {
+  it('holds when the operator is killed; a new operator takes over after a manual reset and arm', async () => {
     rig.operator.process.kill('SIGKILL');
     await rig.waitFor('stopped');
     rig.restartOperator();

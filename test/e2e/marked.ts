@@ -5,7 +5,7 @@ import { mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { temporaryFolder } from '../temporary-folder.ts';
 
-/** Runs of `farhand` in folders of their own, whose processes can be told from all others. */
+/** Runs `farhand` in separate folders, with processes that can be identified. */
 export class Marked {
   readonly mark = randomUUID();
   readonly #root = temporaryFolder('marked');
@@ -51,12 +51,12 @@ export class Marked {
     };
   }
 
-  /** Names of all files and folders that were made. */
+  /** Names of all files and folders created. */
   written(): string[] {
     return [this.cwd, this.state].flatMap((dir) => readdirSync(dir, { recursive: true, encoding: 'utf8' }));
   }
 
-  /** Processes of these runs that still live, whoever started them. */
+  /** Processes of these runs that are still alive, including grandchildren. */
   processes(): number[] {
     return readdirSync('/proc')
       .filter((name) => /^\d+$/.test(name))
@@ -70,7 +70,7 @@ export class Marked {
       try {
         process.kill(pid, 'SIGKILL');
       } catch {
-        // It ended meanwhile.
+        // It has already ended.
       }
     rmSync(this.#root, { recursive: true, force: true });
   }

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { writeFrame } from '../../src/wire/codecs/frame.ts';
 import { Lifetime } from '../lifetime.ts';
 
-/** The first three parts of their addresses. The middle is 1, the end itself 2. */
+/** The first three bytes of their addresses. The middle is .1, the end itself .2. */
 const ENDS = {
   robot: '198.51.100',
   operator: '203.0.113',
@@ -18,7 +18,7 @@ function ip(...args: string[]): void {
   if (status !== 0) throw new Error(`ip ${args.join(' ')}: ${stderr}`);
 }
 
-/** A network of its own, as long as a process that does nothing lives in it. */
+/** A network namespace, kept alive by an idle process. */
 class Network {
   readonly #keeper: ChildProcess;
 
@@ -41,7 +41,7 @@ class Network {
     return String(this.#keeper.pid);
   }
 
-  /** Words before a command so that it runs here. */
+  /** Command prefix to run a command in this network. */
   get within(): string[] {
     return ['nsenter', '-t', this.pid, '-n'];
   }
@@ -65,12 +65,12 @@ class Network {
 }
 
 /**
- * Networks of robots and operators, each with a cable to one in the middle and no way to each other: the middle passes
- * nothing on. This process has a cable to the middle, too.
+ * Networks of robots and operators, each connected only to one in the middle, which forwards nothing. This
+ * process is connected to the middle, too.
  */
 export class Networks {
   readonly middle: Network;
-  /** Of the middle, from everywhere. */
+  /** Address of the middle, reachable from everywhere. */
   readonly address: string;
   readonly #ends: Record<End, Network>;
   readonly #cable = `fh${process.pid}`;
@@ -111,7 +111,7 @@ export class Networks {
     });
   }
 
-  /** Words before a command so that it runs at an end. */
+  /** Command prefix to run a command at an end. */
   within(end: End): string[] {
     return this.#ends[end].within;
   }
@@ -120,12 +120,12 @@ export class Networks {
     return `${ENDS[end]}.2`;
   }
 
-  /** Whether the middle passes packets on. */
+  /** Whether the middle forwards packets. */
   get forwards(): boolean {
     return this.middle.run('cat', '/proc/sys/net/ipv4/ip_forward').trim() !== '0';
   }
 
-  /** Pulls an end's cable out of the middle. */
+  /** Disconnects an end from the middle. */
   cut(end: End): void {
     this.middle.ip('link', 'set', end, 'down');
   }
@@ -134,7 +134,7 @@ export class Networks {
     this.middle.ip('link', 'set', end, 'up');
   }
 
-  /** UDP datagrams that programs in the middle took so far. */
+  /** UDP datagrams that programs in the middle have received. */
   datagramsInMiddle(): number {
     const [names, values] = this.middle
       .run('grep', '^Udp:', '/proc/net/snmp')
@@ -143,14 +143,14 @@ export class Networks {
     return Number(values![names!.indexOf('InDatagrams')]);
   }
 
-  /** Whether an end gets any answer from an address, a refusal for instance. */
+  /** Whether an end gets any answer from an address, for example a refused connection. */
   reaches(from: End, address: string): boolean {
     const dial = ['timeout', '3', 'bash', '-c', `exec 3<>/dev/tcp/${address}/9`];
     const [enter, ...words] = [...this.within(from), ...dial];
     return spawnSync(enter!, words, { encoding: 'utf8' }).stderr.includes('refused');
   }
 
-  /** A request to the desk of an operator of that network. */
+  /** Sends a request to the desk of an operator in that network. */
   ask(end: End, deskPort: number, kind: string): void {
     const out = new Uint8Array(128);
     const text = Buffer.from(out.subarray(0, writeFrame('request', { kind }, out))).toString();

@@ -8,14 +8,14 @@ import { frameBody, frameType } from '../../src/wire/codecs/frame.ts';
 const SEND_MS = 50;
 const SUBSCRIBED_MS = 3000;
 
-/** Stands in for an operator process over its real sockets: tells telemetry, and hears what a console asks. */
+/** Stands in for an operator process over its real sockets: sends telemetry and receives a console's requests. */
 export class OperatorPeer {
   record: RecorderStatus | null = null;
   state: SupervisorState = 'armed';
   measuredRad: number[];
   feel: FeelStatus | null = null;
   motionLatencyMs: number | null = null;
-  /** What a console told about its pictures. */
+  /** What a console reported about its pictures. */
   readonly pictures: Record<string, unknown>[] = [];
   readonly asked: Record<string, unknown>[] = [];
   readonly #telemetry: Socket;
@@ -34,7 +34,7 @@ export class OperatorPeer {
     this.#onAsked = onAsked;
     this.#telemetry = createSocket('udp4');
     this.#telemetry.on('message', (bytes, from) => {
-      // What is for the recorder comes here, as to an operator's.
+      // Requests for the recorder arrive here, as in a real operator.
       if (frameType(bytes, bytes.length) === 'request') return this.#receive(bytes);
       this.#subscriber = { port: from.port, untilMs: performance.now() + SUBSCRIBED_MS };
     });

@@ -21,9 +21,9 @@ export interface S3StandIn {
   uploads: Map<string, Upload>;
   /** Requests whose signature or body hash was wrong. */
   refused: number;
-  /** Called with the number of every part before it is kept. */
+  /** Called with the number of every part before it is stored. */
   onPart: (number: number) => void;
-  /** Parts that were kept. */
+  /** Parts stored. */
   puts: number;
   close(): Promise<void>;
 }
@@ -31,7 +31,7 @@ export interface S3StandIn {
 const sha = (data: string | Buffer): string => createHash('sha256').update(data).digest('hex');
 const hmac = (key: string | Buffer, text: string): Buffer => createHmac('sha256', key).update(text).digest();
 
-/** Recomputes the signature from what came over the wire. */
+/** Recomputes the signature from the received request. */
 function isSigned(request: IncomingMessage, body: Buffer): boolean {
   const said = /Credential=([^,]+), SignedHeaders=([^,]+), Signature=(\w+)/.exec(
     request.headers.authorization ?? '',
@@ -58,7 +58,7 @@ function isSigned(request: IncomingMessage, body: Buffer): boolean {
 
 const tagOf = (bytes: Buffer): string => `"${createHash('md5').update(bytes).digest('hex')}"`;
 
-/** Enough of S3 for uploads in parts, over a real socket. It refuses what is not signed. */
+/** Enough of S3 for multipart uploads over a real socket. Rejects unsigned requests. */
 export async function startS3StandIn(): Promise<S3StandIn> {
   let ids = 0;
   const self: S3StandIn = {
@@ -102,7 +102,7 @@ export async function startS3StandIn(): Promise<S3StandIn> {
     }
     if (request.method === 'GET' && upload) {
       const after = Number(url.searchParams.get('part-number-marker') ?? 0);
-      // Two at a time, so that the reader has to go on.
+      // Two per page, so that the reader must request the next page.
       const rest = [...upload.parts].filter(([number]) => number > after).sort(([a], [b]) => a - b);
       const lines = rest
         .slice(0, 2)

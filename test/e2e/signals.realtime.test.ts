@@ -75,8 +75,8 @@ describe('signals', { skip: needs('Linux') }, () => {
   it('SIGTERM during the start ends it before it opens anything', async () => {
     const { robot } = await settings();
     const child = start(robot);
-    // Node itself catches SIGTERM from the start; this one only we do.
-    await until('a handler of ours', () => catches(child.process.pid!, constants.signals.SIGQUIT));
+    // Node itself catches SIGTERM from the start; only our code catches SIGQUIT.
+    await until('our signal handler', () => catches(child.process.pid!, constants.signals.SIGQUIT));
     child.process.kill('SIGTERM');
     assert.equal(await child.exited, 0, child.stderr());
     assert.doesNotMatch(child.stdout(), /robot ready/);

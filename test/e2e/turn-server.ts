@@ -6,12 +6,12 @@ import { temporaryFolder } from '../temporary-folder.ts';
 const READY_MS = 20_000;
 
 export interface TurnServer {
-  /** All it wrote. */
+  /** All its output. */
   said(): string;
   kill(): Promise<void>;
 }
 
-/** coturn with time-limited credentials; returns when it listens. `within`: words before the command. */
+/** coturn with time-limited credentials; returns when it listens. `within`: command prefix. */
 export async function startTurn(
   address: string,
   port: number,

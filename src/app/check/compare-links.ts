@@ -7,12 +7,12 @@ import { compareTransports, type TransportComparison } from '../compare-transpor
 import { type CheckOptions, checkSession } from './run-check.ts';
 import { runSession } from './run-session.ts';
 
-/** UDP and ZeroMQ in turn over one link, `slices` windows of each within the asked time. */
+/** UDP and ZeroMQ in turn over one link, `slices` windows of each within the requested time. */
 export async function compareOn(
   options: CheckOptions & { slices: number },
 ): Promise<{ result: TransportComparison; file: string }> {
   const { kind, rig, overrides, slices, durationS, robotHost, onPhase, onProgress } = options;
-  refuse(kind, robotHost);
+  rejectUnsupported(kind, robotHost);
   const secondsPerSlice = Math.max(1, durationS / (2 * slices));
   await checkSession(options);
   const { place, about } = openLink(kind, robotHost);
@@ -34,8 +34,8 @@ export async function compareOn(
           durationS: seconds,
         });
         if (session.isCutShort)
-          throw new TeleopError('not-confirmed', 'the comparison was ended before its time', {
-            hint: 'Let it run, or ask for less: --duration S --slices N.',
+          throw new TeleopError('not-confirmed', 'the comparison was interrupted', {
+            hint: 'Let it finish, or make it shorter: --duration S --slices N.',
           });
         return session;
       },
@@ -47,19 +47,15 @@ export async function compareOn(
   }
 }
 
-function refuse(kind: string, robotHost: string | null): void {
+function rejectUnsupported(kind: string, robotHost: string | null): void {
   if (robotHost !== null)
-    throw new TeleopError(
-      'bad-option',
-      'the transport of another machine’s robot cannot be switched from here',
-      {
-        hint: 'Run `farhand robot link.transport=udp` and then zmq there, and `farhand check` here with the same setting each time.',
-      },
-    );
+    throw new TeleopError('bad-option', 'cannot switch the transport of a robot on another machine', {
+      hint: 'Run `farhand robot link.transport=udp` and then zmq there, and `farhand check` here with the same setting each time.',
+    });
   if (kind === 'local' || kind === 'wired') return;
   throw new TeleopError(
     'bad-option',
-    `--compare cannot be done over ${kind}: ZeroMQ is TCP, and the emulator carries UDP`,
+    `--compare does not work over ${kind}: ZeroMQ uses TCP, and the emulator carries only UDP`,
     {
       hint: 'Compare over local or wired.',
     },
@@ -72,7 +68,7 @@ function writeComparison(dir: string, result: object): string {
   const file = path.join(folder, `transports_${stamp}.check.json`);
   writeWhole(file, `${JSON.stringify(result, null, 2)}\n`, {
     folderMode: 0o755,
-    hint: 'trace.dir=FOLDER writes elsewhere.',
+    hint: 'Choose another folder with trace.dir=FOLDER.',
   });
   return file;
 }

@@ -12,17 +12,17 @@ import { runSession } from './run-session.ts';
 export interface CheckOptions extends Omit<SessionOptions, 'place' | 'profile'> {
   /** `local`, `wired`, `wireless` or `profile:<name>`. */
   kind: string;
-  /** Path of a budget; null takes the one shipped for the kind. */
+  /** Path of a budget; null uses the one shipped for the kind of link. */
   budget: string | null;
 }
 
-/** A session chooses them itself. */
+/** Settings that a session chooses itself. */
 const SESSION_PORTS = [
   ...['link.commandPort', 'link.statePort', 'link.syncPort'],
   ...['console.deskPort', 'console.telemetryPort'],
 ];
 
-/** Throws what its processes would, and starts nothing. */
+/** Throws the errors that its processes would throw; starts nothing. */
 export async function checkSession({ rig, overrides, robotHost }: CheckOptions): Promise<void> {
   const { config } = loadRig(rig, overrides);
   refuseWebrtc(config);
@@ -31,7 +31,7 @@ export async function checkSession({ rig, overrides, robotHost }: CheckOptions):
   await preflight(config, robotHost === null ? ['robot', 'operator'] : ['operator'], SESSION_PORTS);
 }
 
-/** Starts both roles, measures, ends them and judges. Throws when they could not be brought to teleoperation. */
+/** Starts both roles, measures, ends them and judges. Throws when they do not reach teleoperation. */
 export async function runCheck(options: CheckOptions): Promise<CheckResult> {
   const { kind, robotHost } = options;
   await checkSession(options);

@@ -4,7 +4,7 @@ import { monotonicClock } from '../../core/time/clock.ts';
 import { SessionParts } from './session-parts.ts';
 import { disarm, switchToTeleop } from './teleop.ts';
 
-/** Both roles as processes, switched to teleoperation, measured for a time and ended; whatever happens, ended. */
+/** Starts both roles as processes, switches to teleoperation, measures for a time and always ends them. */
 export async function runSession(options: SessionOptions): Promise<Session> {
   const { place, robotHost, durationS, onPhase, onProgress } = options;
   const parts = new SessionParts(options);
@@ -35,6 +35,6 @@ export async function runSession(options: SessionOptions): Promise<Session> {
 
 function noTrace(): TeleopError {
   return new TeleopError('no-trace', 'the operator process left no trace', {
-    hint: 'Keep trace.dir set: the report is made of the trace.',
+    hint: 'Keep trace.dir set: the report is made from the trace.',
   });
 }

@@ -19,14 +19,14 @@ interface Target {
 }
 
 interface Prepared {
-  /** As the operator has it. */
+  /** The operator's rig. */
   rig: Rig;
   operatorArgs: string[];
-  /** Null when the robot is another machine's. */
+  /** Null when the robot runs on another machine. */
   robotArgs: string[] | null;
 }
 
-/** Everything a session starts, so that all of it can be ended. */
+/** Owns everything that a session starts, so that all of it can be ended. */
 export class SessionParts {
   readonly #options: SessionOptions;
   readonly #children: Child[] = [];
@@ -35,7 +35,7 @@ export class SessionParts {
   #key: { overrides: string[]; remove: () => void } | null = null;
   #link: LinkEmulator | null = null;
   #echo: Child | null = null;
-  /** Where probes go: the echo, or the emulated link before it. */
+  /** Where probes go: the echo, or the emulated link in front of it. */
   #echoTarget: Target | null = null;
   #probes: BaselineProcess | null = null;
   #ended: Promise<{ baseline: Baseline | null; link: LinkStats | null }> | null = null;
@@ -50,7 +50,7 @@ export class SessionParts {
 
   async prepare(): Promise<Prepared> {
     const { rig: name, overrides, robotHost, place, baseline, profile } = this.#options;
-    // Another machine's robot is spoken to with the pair's own key, and where it listens.
+    // A robot on another machine is reached with the paired key, on its own ports.
     this.#key = robotHost === null ? temporaryKey(loadRig(name, overrides).config, 'check') : null;
     const ports = robotHost === null ? await linkPorts() : [];
     const common = [...overrides, ...(this.#key?.overrides ?? []), ...ports];
@@ -83,7 +83,7 @@ export class SessionParts {
     return { host: place.host, port: 'ports' in info ? info.ports[0]! : 0 };
   }
 
-  /** Settings by which the operator finds the robot: itself, or the emulated link before it. */
+  /** Settings that direct the operator to the robot, or to the emulated link in front of it. */
   async #emulate(host: string, link: Rig['link']): Promise<string[]> {
     const { profile } = this.#options;
     if (profile === null) return [`link.robotHost=${host}`];
@@ -114,14 +114,14 @@ export class SessionParts {
     return child;
   }
 
-  /** ICMP does not pass an emulated link, which carries UDP. */
+  /** ICMP does not pass through an emulated link, which carries only UDP. */
   async startProbes(hz: number): Promise<void> {
     const { place, profile, robotHost } = this.#options;
     const icmpHost = profile === null ? (robotHost ?? place.host) : null;
     this.#probes = await startBaseline(place, { hz, udp: this.#echoTarget, icmpHost });
   }
 
-  /** True when it was ended before its time. Throws when a role ended. */
+  /** True when it was interrupted. Throws when a role ended. */
   async waitS(seconds: number, onProgress: (done: number, total: number) => void): Promise<boolean> {
     const untilMs = performance.now() + seconds * 1000;
     const stopped = this.#options.stop.then(() => true);
@@ -134,7 +134,10 @@ export class SessionParts {
     return false;
   }
 
-  /** Operator first, so that its last commands are answered; then the robot. May be called again. */
+  /**
+   * Ends the operator first, so that its last commands get receipts; then the robot. May be called
+   * repeatedly.
+   */
   end(): Promise<{ baseline: Baseline | null; link: LinkStats | null }> {
     this.#ended ??= this.#end();
     return this.#ended;

@@ -9,7 +9,7 @@ import type { Rig } from '../../rig/rig.ts';
 
 const WITHIN_MS = 10_000;
 
-/** Arms the robot if it is not, and has the operator follow the hand. Throws `not-confirmed`. */
+/** Arms the robot if necessary and makes the operator follow the hand. Throws `not-confirmed`. */
 export async function switchToTeleop(place: Place, rig: Rig, operatorArgs: readonly string[]): Promise<void> {
   for (const kind of ['arm', 'teleop']) {
     if (place === loopback) await askOperator(rig, kind, WITHIN_MS);
@@ -19,12 +19,12 @@ export async function switchToTeleop(place: Place, rig: Rig, operatorArgs: reado
 
 const DISARM_MS = 2000;
 
-/** Leaves another machine's robot as it is found as a rule: idle. Its own watchdog does it where this fails. */
+/** Leaves a robot on another machine idle. Where this fails, the robot's own watchdog does it. */
 export async function disarm(rig: Rig): Promise<void> {
   await askOperator(rig, 'disarm', DISARM_MS).catch(() => {});
 }
 
-/** The operator's desk is on the loopback of its own namespace. */
+/** The operator's desk listens on the loopback of its own namespace. */
 async function askInside(place: Place, kind: string, args: readonly string[]): Promise<void> {
   const bin = path.join(packageRoot, 'bin', 'farhand');
   const asking = [process.execPath, bin, 'ask', kind, '--within', String(WITHIN_MS), ...args];
@@ -34,7 +34,7 @@ async function askInside(place: Place, kind: string, args: readonly string[]): P
   } catch (cause) {
     const reported = String((cause as { stderr?: string }).stderr ?? '').trim();
     throw new TeleopError('not-confirmed', reported.split('\n')[0] || `${kind} was not confirmed`, {
-      hint: 'Run `farhand demo --headless --duration 5` to see what the robot says.',
+      hint: 'Run `farhand demo --headless --duration 5` to see what the robot reports.',
       cause,
     });
   }

@@ -6,7 +6,7 @@ type Ready = Extract<AgentMessage, { kind: 'ready' }>;
 
 const CLOSE_MS = 4000;
 
-/** A fleet's agent on a thread of its own. */
+/** A fleet agent in its own thread. */
 export class AgentThread {
   readonly ready: Promise<Ready>;
   /** Resolves with the reason when the agent ended by itself. */
@@ -20,13 +20,13 @@ export class AgentThread {
       if (!this.#closing) ended.resolve(reason);
     };
     this.#host = new WorkerHost(new URL('./agent-worker.js', import.meta.url), {
-      name: 'the fleet’s agent',
+      name: 'the fleet agent',
       start,
       onMessage: (message) => {
         if (message.kind === 'ended') end(message.reason);
       },
       onGone: (error, code) =>
-        end(code === null ? `the fleet’s agent failed: ${error}` : 'the fleet’s agent ended'),
+        end(code === null ? `the fleet agent failed: ${error}` : 'the fleet agent ended'),
     });
     this.ready = this.#host.ready;
     this.ended = ended.promise;

@@ -7,7 +7,7 @@ import type { Flags } from '../../messages/role-flags.ts';
 import { loadRtc } from '../../wire/transports/webrtc.ts';
 import type { FailedMessage } from '../worker-host.ts';
 
-/** The thread of a fleet's agent: the peer connection and the broker, away from the role's own threads. */
+/** The thread of a fleet agent: broker and peer connection, separate from the role's own threads. */
 export type AgentStart =
   | { role: 'robot'; start: RobotAgentStart }
   | { role: 'operator'; start: OperatorAgentStart };

@@ -10,7 +10,7 @@ export interface AnnounceStart {
   url: string;
   credentials: string;
   plainBeyondLoopback: boolean;
-  /** Empty: the one robot of the credentials. */
+  /** Empty: the only robot in the credentials. */
   robot: string;
   dir: string;
   push: boolean;
@@ -22,22 +22,22 @@ export interface AnnounceStart {
 export type AnnounceMessage = { kind: 'said'; text: string } | { kind: 'closed' };
 
 /**
- * The thread that tells a fleet of what was recorded. It has a connection of its own, only while there is something to
- * tell: megabytes of pictures are not to stand before a lease's renewal.
+ * The thread that announces recordings to a fleet. It opens its own connection, only while there is something
+ * to announce, so that megabytes of pictures never delay the renewal of a lease.
  */
 const start = workerData as AnnounceStart;
 const LOOK_MS = 1000;
 const RETRY_MS = 2000;
 const port = parentPort!;
 const ended = new AbortController();
-/** Ends an upload in the middle; the next session goes on with it. */
+/** Interrupts an upload; the next session resumes it. */
 const over = new Error('the session ended');
 let trouble = '';
 
 const post = (message: AnnounceMessage) => port.postMessage(message);
 const say = (text: string) => post({ kind: 'said', text: `recording ${text}` });
 
-/** True: what there was is told. */
+/** True: everything found was announced. */
 async function look(announcer: Announcer, robot: string): Promise<boolean> {
   let connection: FleetConnection | null = null;
   let store: Store | null = null;
@@ -58,7 +58,7 @@ async function look(announcer: Announcer, robot: string): Promise<boolean> {
     if (error === over) return false;
     const text = (error as Error).message;
     if (text !== trouble)
-      post({ kind: 'said', text: `a recording is not announced yet: ${text}. It is tried again.` });
+      post({ kind: 'said', text: `a recording is not announced yet: ${text}. Retrying.` });
     trouble = text;
     return false;
   } finally {

@@ -2,10 +2,10 @@ import { WorkerHost } from '../worker-host.ts';
 import type { AnnounceMessage, AnnounceStart } from './announce-worker.ts';
 import type { Companion, FleetAccess } from './companion.ts';
 
-/** How long the last episode may take to be announced; the next session does what was not. */
+/** Time limit for announcing the last episode; the next session announces the rest. */
 const CLOSE_MS = 5000;
 
-/** What is recorded beside a role of a fleet is told to the fleet, and stored there where that is wanted. */
+/** Announces the recordings of a fleet role to the fleet, and stores them there if the rig says so. */
 export function announced(companion: Companion, access: FleetAccess, robot: string): Companion {
   const { fleet, record } = companion.rig;
   if (fleet.recordings === 'off') return companion;
@@ -37,7 +37,7 @@ function announceThread(start: AnnounceStart): WorkerHost<AnnounceMessage> {
     onMessage: (message) => {
       if (message.kind === 'said') console.error(`farhand: ${message.text}`);
     },
-    // It ends no session: what is not announced now is announced later.
+    // Does not end the session: the next one announces what is missing.
     onGone: (error, code) => {
       if (code === null) console.error(`farhand: recordings are not announced: ${error.message}`);
     },

@@ -15,15 +15,15 @@ import type { RoleHandle } from '../role.ts';
 import { AgentThread } from './agent-thread.ts';
 import type { AgentRequest } from './agent-worker.ts';
 
-/** What a role needs to take part in a fleet, and what goes on beside it. */
+/** What a role needs to take part in a fleet, and what runs beside it. */
 export interface Companion {
-  /** As the role is to run. */
+  /** The rig that the role runs with. */
   rig: Rig;
   keys: Uint8Array[];
-  /** The role runs. Resolves with a line to show; rejects when there is no taking part. */
+  /** Called when the role runs. Resolves with a line to print; rejects when it cannot take part. */
   started(handle: RoleHandle, info: RoleReady): Promise<string>;
   transition(event: Extract<AgentRequest, { kind: 'transition' }>['event']): void;
-  /** Resolves with the reason when it is over by itself: the role ends too. */
+  /** Resolves with the reason when it ends by itself: the role then ends too. */
   ended: Promise<string>;
   close(): Promise<void>;
 }
@@ -36,11 +36,13 @@ export interface FleetAccess {
 const refuseZmq = (rig: Rig): void => {
   if (rig.link.transport !== 'zmq') return;
   throw new TeleopError('bad-config', 'a fleet carries the link over WebRTC, not over ZeroMQ', {
-    hint: 'Leave link.transport at its default.',
+    hint: 'Remove link.transport: the default works.',
   });
 };
 
-/** Told of the link wherever the rig is written down; on this machine the roles speak UDP with their agent. */
+/**
+ * What recordings and reports state about the link; on this machine the roles use UDP to reach their agent.
+ */
 const WEBRTC = { transport: 'webrtc', security: 'paired' } as const;
 
 /** Beside a robot. Its ports are on loopback, with a key of this process alone: the agent is the only way in. */
@@ -48,8 +50,8 @@ export function robotCompanion(rig: Rig, access: FleetAccess, name: string): Com
   refuseZmq(rig);
   refusePlainBroker(access.url, rig.fleet.plainBeyondLoopback);
   if (!isLoopback(rig.link.listenHost))
-    throw new TeleopError('bad-config', 'a robot of a fleet opens no port to the network', {
-      hint: 'Leave link.listenHost at its default, or run it without --fleet.',
+    throw new TeleopError('bad-config', 'a fleet robot must not listen on the network', {
+      hint: 'Remove link.listenHost, or run without --fleet.',
     });
   const key = createKey();
   let agent: AgentThread | null = null;
@@ -99,11 +101,11 @@ export function robotCompanion(rig: Rig, access: FleetAccess, name: string): Com
 }
 
 export interface OperateOptions {
-  /** Port of this machine to which the robot's sound goes; none without. */
+  /** Local port that receives the robot's sound; no sound without it. */
   audioPort?: number | undefined;
 }
 
-/** Beside an operator: takes the robot's lease and opens the way there first. */
+/** Beside an operator: first takes the robot's lease and connects to it. */
 export async function operatorCompanion(
   rig: Rig,
   access: FleetAccess,
@@ -126,7 +128,7 @@ export async function operatorCompanion(
     const { ports, key, model, path: route } = ready.opened;
     if (path.basename(rig.model) !== model)
       throw new TeleopError('model-mismatch', `${robot} is a ${model}, not a ${path.basename(rig.model)}`, {
-        hint: `Use a rig of that robot: --rig NAME, or model=${model}.`,
+        hint: `Use a rig for that robot: --rig NAME, or model=${model}.`,
       });
     const [commandPort = 0, statePort = 0, syncPort = 0] = ports;
     const here = { robotHost: '127.0.0.1', ...WEBRTC };
@@ -149,7 +151,7 @@ export async function operatorCompanion(
   }
 }
 
-/** The robot's pictures, on the rig's own channel on this machine. */
+/** Forwards the robot's pictures to the rig's camera channel on this machine. */
 function passedOn(rig: Rig): FrameSenderConfig | null {
   return cameraNames(rig).length === 0 ? null : { ...frameSenderConfig(rig), sendTo: [] };
 }

@@ -3,9 +3,9 @@ import type { PageOperatorMessage, PageOperatorStart } from '../../fleet/page-op
 import { episodeText } from '../../record/quality-text.ts';
 import { startRole } from '../role.ts';
 
-/** The process of a cockpit: an operator role beside the robot, for as long as a page drives it. */
+/** An operator process beside the robot that runs while a page drives it. */
 
-/** What has not ended by then ends hard. */
+/** After this the process exits at once. */
 const END_MS = 3000;
 
 const post = (message: PageOperatorMessage) => {
@@ -35,7 +35,7 @@ process.once('message', ({ rig, key }: PageOperatorStart) => {
     () => process.exit(1),
   );
 });
-// Ctrl-C reaches every process of a terminal; the robot's ends this one.
+// Ctrl-C reaches every process of a terminal; the robot process ends this one.
 process.on('SIGINT', () => {});
 
 const textOf = (error: unknown): string =>
