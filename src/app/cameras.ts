@@ -44,7 +44,7 @@ export async function startCameraThread(
     counters: options.counters,
     linkUsesZmq: rig.link.transport === 'zmq',
   };
-  let asked = deferred<CameraReport[]>();
+  let nextReport = deferred<CameraReport[]>();
   let last: CameraReport[] = [];
   const host = new WorkerHost<CameraMessage>(new URL('./camera-worker.js', import.meta.url), {
     name: 'the camera thread',
@@ -53,21 +53,21 @@ export async function startCameraThread(
     onMessage: (message) => {
       if (message.kind === 'event') return options.onEvent(message.event);
       last = message.reports;
-      asked.resolve(last);
-      asked = deferred();
+      nextReport.resolve(last);
+      nextReport = deferred();
     },
     onGone: (error, code) => {
       if (code === null) options.onEvent(bugEvent(error));
     },
   });
-  void host.exited.then(() => asked.resolve(last));
+  void host.exited.then(() => nextReport.resolve(last));
   const { where } = await host.ready;
   return {
     where,
     ended: host.exited,
     report() {
       host.post('report' satisfies CameraOrder);
-      return asked.promise;
+      return nextReport.promise;
     },
     async close() {
       await host.close('close' satisfies CameraOrder, CLOSE_MS);

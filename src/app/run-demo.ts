@@ -59,8 +59,10 @@ const DEMO_PORTS = [
 ];
 
 /** Starts, watches and ends both roles and the console as processes. */
-export async function runDemo(asked: DemoOptions): Promise<DemoResult> {
-  const options = asked.cameras ? { ...asked, overrides: [...DEMO_CAMERAS, ...asked.overrides] } : asked;
+export async function runDemo(requested: DemoOptions): Promise<DemoResult> {
+  const options = requested.cameras
+    ? { ...requested, overrides: [...DEMO_CAMERAS, ...requested.overrides] }
+    : requested;
   await checkDemo(options);
   // Everything is closed at the end, whatever happened, in reverse order of opening.
   const closing: (() => unknown)[] = [];
@@ -154,8 +156,8 @@ async function resultOf(family: Family, link: LinkStats | null): Promise<DemoRes
   return { summary: summaryOf(report.finish()), link, tracePath, reports, episodes: family.episodes };
 }
 
-const linkRequest = (asked: DemoOptions['link']): LinkRequest =>
-  typeof asked === 'string' ? { profile: asked } : (asked ?? { profile: 'off' });
+const linkRequest = (requested: DemoOptions['link']): LinkRequest =>
+  typeof requested === 'string' ? { profile: requested } : (requested ?? { profile: 'off' });
 
 interface EmulatedLink {
   link: LinkEmulator | null;
@@ -170,20 +172,20 @@ const LINK_PORTS = ['commandPort', 'statePort', 'syncPort'] as const;
 
 /** With a page there is always a link, switched on the page; at first it forwards everything at once. */
 async function emulatedLink(
-  { rig, link: asked, headless }: DemoOptions,
+  { rig, link: requested, headless }: DemoOptions,
   args: readonly string[],
 ): Promise<EmulatedLink> {
   const { config } = loadRig(rig, args.slice(2));
   refuseWebrtc(config);
   const isUdp = config.link.transport === 'udp';
-  if (asked === undefined && (headless || !isUdp))
+  if (requested === undefined && (headless || !isUdp))
     return { link: null, profile: '', overrides: [], operatorOverrides: [] };
   if (!isUdp)
     throw new TeleopError('bad-option', '--link emulates UDP, and this rig uses ZeroMQ', {
       hint: 'Use link.transport=udp, or omit --link.',
     });
   const mappings = LINK_PORTS.map((name) => ({ listen: '0', target: String(config.link[name]) }));
-  const options = linkRequest(asked);
+  const options = linkRequest(requested);
   const name = options.trace?.name ?? options.profile ?? '';
   const page = ['robot.network=none', 'robot.allowPlayoutChoice=true'];
   const link = await startLinkEmulator({ ...options, mappings });
