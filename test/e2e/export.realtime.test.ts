@@ -87,7 +87,10 @@ describe('farhand export and farhand dataset', { skip: needs('ffmpeg') }, () => 
       const recovered = file.replace('.mcap', '.recovered.mcap');
       const made = await farhand(['export', 'lerobot', path.join(folder, 'dataset'), '--from', recovered]);
       assert.equal(made.code, 0, made.stderr);
-      assert.match(made.stdout, /episode 0, 90 rows.*; skipped \d+ recorded rows.*\n.*checked, no violations/);
+      assert.match(
+        made.stdout,
+        /episode 0, 90 rows.*; skipped \d+ recorded rows.*\n.*checked, no violations/,
+      );
     } finally {
       rmSync(folder, { recursive: true, force: true });
     }
