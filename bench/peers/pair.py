@@ -59,7 +59,7 @@ def open_publisher(kind, port):
 
     sock = zmq.Context.instance().socket(zmq.PUB)
     sock.connect("tcp://%s:%d" % (HOST, port))
-    time.sleep(0.5)  # the subscription travels; what is published before is nobody's
+    time.sleep(0.5)  # until the subscription arrives, messages are lost
     return sock.send
 
 

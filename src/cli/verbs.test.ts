@@ -124,7 +124,7 @@ describe('command line', () => {
     [
       'check: a comparison over the emulator',
       ['check', 'wireless', '--compare', 'udp,zmq'],
-      /ZeroMQ is TCP/,
+      /ZeroMQ uses TCP/,
       /local or wired/,
     ],
     [

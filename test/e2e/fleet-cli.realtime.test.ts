@@ -74,7 +74,7 @@ describe('the actions of `farhand fleet`', { skip }, () => {
       run('recordings', 'demo', '--server', url),
       run('logs', 'demo', '--url', url, '--creds', `${keys}/me.creds`),
     ]);
-    assert.deepEqual([listed.code, listed.output.trim()], [0, 'no recordings of demo are known']);
+    assert.deepEqual([listed.code, listed.output.trim()], [0, 'no recordings of demo']);
     assert.deepEqual([log.code, log.output.trim()], [0, 'the log is empty']);
   });
 
