@@ -42,7 +42,11 @@ export async function openListener(
   root: string,
   options: GuardOptions = {},
 ): Promise<Listener> {
-  const guard = new ConnectionGuard({ isKnown: (request) => access.identify(request) !== null, ...options });
+  const identify = (request: IncomingMessage) => {
+    const caller = access.identify(request);
+    return caller && { id: caller.device, isOperator: caller.role === 'operator' };
+  };
+  const guard = new ConnectionGuard({ identify, ...options });
   return rig.console.https
     ? openSecureListener(http, rig, access, root, guard)
     : openLocalListener(http, rig, guard);

@@ -4,6 +4,8 @@ import fc from 'fast-check';
 import { type ConnectionLimits, ConnectionTable } from './connection-table.ts';
 
 const LIMITS: ConnectionLimits = { local: 4, known: 6, strangers: 8, perAddress: 5 };
+const operator = (id: string) => ({ id, isOperator: true });
+const viewer = (id: string) => ({ id, isOperator: false });
 const tableOf = () => new ConnectionTable<number>(LIMITS, (address) => address === 'here');
 
 describe('connection limits', () => {
@@ -25,7 +27,7 @@ describe('connection limits', () => {
     const table = tableOf();
     table.add(1, 'here');
     table.add(2, 'headset');
-    assert.equal(table.vouch(2), null);
+    assert.equal(table.vouch(2, operator('headset')), null);
     for (let i = 100; i < 1100; i++) {
       const dropped = table.add(i, `10.0.0.${i % 200}`);
       assert.ok(dropped === null || dropped >= 100);
@@ -36,15 +38,66 @@ describe('connection limits', () => {
     assert.equal(table.add(4, 'here'), null);
   });
 
-  it('a verified connection is never displaced: the newcomer is closed when no other can be', () => {
+  it('an operator’s connection is never displaced by an unverified one', () => {
     const table = tableOf();
     for (let i = 0; i < 6; i++) {
       table.add(i, 'headset');
-      assert.equal(table.vouch(i), null);
+      assert.equal(table.vouch(i, operator(i < 3 ? 'left' : 'right')), null);
     }
     assert.equal(table.add(6, 'headset'), 6);
-    table.delete(0);
-    assert.equal(table.add(7, 'headset'), null);
+    // Another operator is accepted: the one with most makes room.
+    assert.equal(table.add(7, 'tablet'), null);
+    assert.equal(table.vouch(7, operator('tablet')), 0);
+    table.delete(1);
+    assert.equal(table.add(8, 'headset'), null);
+  });
+
+  it('a viewer with any number of connections leaves room for operators, from a known address and from a new one', () => {
+    for (const addresses of [1, 200]) {
+      const table = tableOf();
+      const open = new Set<number>();
+      const connect = (id: number, address: string, device: ReturnType<typeof viewer>) => {
+        open.add(id);
+        for (const dropped of [table.add(id, address), table.vouch(id, device)])
+          if (dropped !== null) open.delete(dropped);
+      };
+      connect(0, 'headset', operator('headset'));
+      for (let i = 1; i <= 400; i++) connect(i, `10.0.0.${i % addresses}`, viewer('tablet'));
+      assert.equal(open.size, 1 + LIMITS.known / 2);
+      connect(1000, 'headset', operator('headset'));
+      connect(1001, 'laptop', operator('laptop'));
+      assert.ok([0, 1000, 1001].every((id) => open.has(id)));
+    }
+  });
+
+  it('of several viewers, the one with most makes room', () => {
+    const table = tableOf();
+    for (let i = 0; i < 4; i++) table.add(i, `v${i}`);
+    assert.equal(table.vouch(0, viewer('greedy')), null);
+    assert.equal(table.vouch(1, viewer('modest')), null);
+    assert.equal(table.vouch(2, viewer('greedy')), null);
+    assert.equal(table.vouch(3, viewer('new')), 0);
+  });
+
+  it('one device has its own limit, however much room there is', () => {
+    const table = tableOf();
+    for (let i = 0; i < 6; i++) table.add(i, `a${i}`);
+    const dropped = Array.from({ length: 6 }, (_, i) => table.vouch(i, operator('headset')));
+    assert.deepEqual(dropped, [null, null, null, null, null, 0]);
+  });
+
+  it('a device with many addresses does not make those of another forgotten', () => {
+    const table = tableOf();
+    table.add(0, 'headset');
+    table.vouch(0, operator('headset'));
+    for (let i = 1; i < 300; i++) {
+      table.add(i, `10.0.1.${i}`);
+      table.vouch(i, viewer('tablet'));
+      table.delete(i);
+    }
+    // A flood of strangers does not touch what comes from an address that is known.
+    table.add(300, 'headset');
+    for (let i = 301; i < 400; i++) assert.ok((table.add(i, `10.0.2.${i}`) ?? i) > 300);
   });
 
   it('keeps its limits for any order of events, and drops no connection twice', () => {
@@ -70,7 +123,7 @@ describe('connection limits', () => {
             leave(table.add(id, address));
           } else if (chosen !== undefined && what === 'vouch') {
             chosen.vouched = true;
-            leave(table.vouch(chosen.id));
+            leave(table.vouch(chosen.id, which % 2 === 0 ? operator(address) : viewer(address)));
           } else if (chosen !== undefined) {
             table.delete(chosen.id);
             leave(chosen.id);

@@ -2,12 +2,19 @@
 export interface ConnectionLimits {
   /** From this machine. */
   local: number;
-  /** From verified devices, and from addresses where one was verified before. */
+  /** From verified devices, and from addresses where one was verified before. Viewers get at most half of them. */
   known: number;
   /** From all other addresses. */
   strangers: number;
-  /** From one address without a verified device. */
+  /** From one address without a verified device, and from one verified device. */
   perAddress: number;
+}
+
+/** A verified device. */
+export interface KnownDevice {
+  id: string;
+  /** Viewers make room for operators, never the reverse. */
+  isOperator: boolean;
 }
 
 type Pool = 'local' | 'known' | 'strangers';
@@ -15,23 +22,26 @@ type Pool = 'local' | 'known' | 'strangers';
 interface Entry {
   address: string;
   pool: Pool;
-  vouched: boolean;
+  /** Null: not verified. */
+  device: KnownDevice | null;
 }
 
-/** Addresses with a verified device; the least recently verified is forgotten first. */
-const MAX_KNOWN_ADDRESSES = 64;
+/** Verified devices that are remembered, and addresses of each; the least recently verified is forgotten first. */
+const MAX_KNOWN_DEVICES = 64;
+const MAX_ADDRESSES_PER_DEVICE = 4;
 
 /**
- * Decides who may stay connected. A newcomer is always accepted: when there is no room, the oldest connection
- * of the address with most is closed, so that a request sent at once is answered however many idle
- * connections others hold. A verified connection stays. No sockets, no clock.
+ * Decides who may stay connected. When there is no room, the oldest unverified connection of the address with most is
+ * closed, so that a request sent at once is answered however many idle connections others hold. If there is none, the
+ * oldest connection of the viewer with most is closed. No sockets, no clock.
  */
 export class ConnectionTable<Connection> {
   readonly #limits: ConnectionLimits;
   readonly #isLocal: (address: string) => boolean;
   /** In order of arrival. */
   readonly #entries = new Map<Connection, Entry>();
-  readonly #knownAddresses = new Set<string>();
+  /** By device, so that one device with many addresses cannot displace those of another. */
+  readonly #knownAddresses = new Map<string, Set<string>>();
   /** Connections closed to make room. */
   dropped = 0;
 
@@ -46,49 +56,71 @@ export class ConnectionTable<Connection> {
 
   /** Adds a connection. Returns the one to close, if any: another, or this one. */
   add(connection: Connection, address: string): Connection | null {
-    const isKnown = this.#knownAddresses.has(address);
+    const isKnown = [...this.#knownAddresses.values()].some((addresses) => addresses.has(address));
     const pool = this.#isLocal(address) ? 'local' : isKnown ? 'known' : 'strangers';
-    this.#entries.set(connection, { address, pool, vouched: false });
-    return this.#overflow(connection, pool, address);
+    const entry: Entry = { address, pool, device: null };
+    this.#entries.set(connection, entry);
+    return this.#makeRoom(connection, entry);
   }
 
   /** The sender was verified. Returns the one to close, as above. */
-  vouch(connection: Connection): Connection | null {
+  vouch(connection: Connection, device: KnownDevice): Connection | null {
     const entry = this.#entries.get(connection);
-    if (entry === undefined || entry.vouched) return null;
-    entry.vouched = true;
+    if (entry === undefined || entry.device !== null) return null;
+    entry.device = device;
     if (entry.pool === 'local') return null;
     entry.pool = 'known';
-    this.#knownAddresses.delete(entry.address);
-    this.#knownAddresses.add(entry.address);
-    const [oldest] = this.#knownAddresses;
-    if (this.#knownAddresses.size > MAX_KNOWN_ADDRESSES) this.#knownAddresses.delete(oldest!);
-    return this.#overflow(connection, 'known', entry.address);
+    const addresses = this.#knownAddresses.get(device.id) ?? new Set();
+    this.#knownAddresses.delete(device.id);
+    this.#knownAddresses.set(device.id, addresses);
+    addresses.delete(entry.address);
+    addresses.add(entry.address);
+    forgetOldest(addresses, MAX_ADDRESSES_PER_DEVICE);
+    forgetOldest(this.#knownAddresses, MAX_KNOWN_DEVICES);
+    return this.#makeRoom(connection, entry);
   }
 
   delete(connection: Connection): void {
     this.#entries.delete(connection);
   }
 
-  #overflow(newest: Connection, pool: Pool, address: string): Connection | null {
-    const all = [...this.#entries].filter(([, entry]) => entry.pool === pool);
-    const open = all.filter(([, { vouched }]) => !vouched);
-    const own = open.filter((one) => one[1].address === address);
-    if (pool !== 'local' && own.length > this.#limits.perAddress) return this.#drop(own[0]![0]);
-    if (all.length <= this.#limits[pool]) return null;
-    return this.#drop(oldestOfMost(open) ?? newest);
+  #makeRoom(newest: Connection, entry: Entry): Connection | null {
+    const excess = this.#excess(newest, entry);
+    if (excess === null) return null;
+    this.dropped++;
+    this.#entries.delete(excess);
+    return excess;
   }
 
-  #drop(connection: Connection): Connection {
-    this.dropped++;
-    this.#entries.delete(connection);
-    return connection;
+  #excess(newest: Connection, { pool, address, device }: Entry): Connection | null {
+    const all = [...this.#entries].filter(([, entry]) => entry.pool === pool);
+    const unverified = all.filter(([, entry]) => entry.device === null);
+    const viewers = all.filter(([, entry]) => entry.device?.isOperator === false);
+    if (pool !== 'local') {
+      const own =
+        device === null
+          ? unverified.filter(([, entry]) => entry.address === address)
+          : all.filter(([, entry]) => entry.device?.id === device.id);
+      if (own.length > this.#limits.perAddress) return own[0]![0];
+      if (viewers.length > this.#limits.known / 2) return oldestOfMost(viewers);
+    }
+    if (all.length <= this.#limits[pool]) return null;
+    const oldest = oldestOfMost(unverified);
+    if (oldest !== null && oldest !== newest) return oldest;
+    return oldestOfMost(viewers) ?? (device === null ? newest : oldestOfMost(all));
   }
 }
 
-function oldestOfMost<Connection>(open: readonly [Connection, Entry][]): Connection | undefined {
+/** The oldest connection of the device, or of the address, with most. */
+function oldestOfMost<Connection>(held: readonly [Connection, Entry][]): Connection | null {
+  const holderOf = ({ device, address }: Entry) => device?.id ?? address;
   const counts = new Map<string, number>();
-  for (const [, { address }] of open) counts.set(address, (counts.get(address) ?? 0) + 1);
+  for (const [, entry] of held) counts.set(holderOf(entry), (counts.get(holderOf(entry)) ?? 0) + 1);
   const most = Math.max(...counts.values());
-  return open.find(([, { address }]) => counts.get(address) === most)?.[0];
+  return held.find(([, entry]) => counts.get(holderOf(entry)) === most)?.[0] ?? null;
+}
+
+function forgetOldest(kept: Set<string> | Map<string, unknown>, max: number): void {
+  const [oldest] = kept.keys();
+  if (kept.size > max) kept.delete(oldest!);
 }

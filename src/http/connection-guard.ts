@@ -1,7 +1,7 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Server as NetServer, Socket } from 'node:net';
 import type { WebSocket, WebSocketServer } from 'ws';
-import { type ConnectionLimits, ConnectionTable } from '../core/connection-table.ts';
+import { type ConnectionLimits, ConnectionTable, type KnownDevice } from '../core/connection-table.ts';
 
 /** Limits of a server that answers HTTP and WebSockets. */
 export interface ServerLimits extends ConnectionLimits {
@@ -29,8 +29,8 @@ export interface GuardOptions {
   limits?: Partial<ServerLimits>;
   /** Whether an address is this machine's own. */
   isLocal?(address: string): boolean;
-  /** Whether the sender of this request is authenticated. */
-  isKnown?(request: IncomingMessage): boolean;
+  /** The authenticated device that sent this request; null: not authenticated. */
+  identify?(request: IncomingMessage): KnownDevice | null;
 }
 
 const LOOPBACK = /^(127\.|::1$|::ffff:127\.)/;
@@ -54,16 +54,16 @@ interface Watched {
  */
 export class ConnectionGuard {
   readonly limits: ServerLimits;
-  readonly #isKnown: (request: IncomingMessage) => boolean;
+  readonly #identify: (request: IncomingMessage) => KnownDevice | null;
   readonly #table: ConnectionTable<string>;
   readonly #watched = new Map<string, Watched>();
   readonly #timer: NodeJS.Timeout;
   /** Connections closed because they were too slow. */
   expired = 0;
 
-  constructor({ limits, isLocal, isKnown }: GuardOptions = {}) {
+  constructor({ limits, isLocal, identify }: GuardOptions = {}) {
     this.limits = { ...SERVER_LIMITS, ...limits };
-    this.#isKnown = isKnown ?? (() => false);
+    this.#identify = identify ?? (() => null);
     this.#table = new ConnectionTable(this.limits, isLocal ?? ((address) => LOOPBACK.test(address)));
     const { headMs, bodyMs, answerMs, idleMs, pingMs } = this.limits;
     const everyMs = Math.min(headMs, bodyMs, answerMs, idleMs, pingMs) / SWEEPS_PER_LIMIT;
@@ -142,9 +142,10 @@ export class ConnectionGuard {
   }
 
   #vouch(request: IncomingMessage, watched: Watched): void {
-    if (watched.vouched || !this.#isKnown(request)) return;
+    const device = watched.vouched ? null : this.#identify(request);
+    if (device === null) return;
     watched.vouched = true;
-    this.#end(this.#table.vouch(keyOf(watched.socket) ?? ''));
+    this.#end(this.#table.vouch(keyOf(watched.socket) ?? '', device));
   }
 
   #onRequest(message: IncomingMessage, response: ServerResponse): void {

@@ -26,6 +26,7 @@ const ANSWER_MS = 20_000;
 const CLOSED_MS = 30_000;
 const HOME = '127.0.0.1';
 const HEADSET = '127.0.0.200';
+const TABLET = '127.0.0.201';
 const DRIBBLE_MS = 200;
 
 /** A connection that never completes: what it sends first, and what it sends occasionally. */
@@ -125,7 +126,7 @@ describe('a console that unknown clients try to block', () => {
     served = await openConsole(config, { guard: { limits: LIMITS, isLocal } });
     port = Number(new URL(served.url).port);
     openTls();
-    cookie = await pair();
+    cookie = await pair('operator', HEADSET);
   });
 
   after(async () => {
@@ -135,10 +136,10 @@ describe('a console that unknown clients try to block', () => {
     rmSync(state, { recursive: true, force: true });
   });
 
-  function pair(): Promise<string> {
-    const { code } = served.pairing.issue('operator');
+  function pair(role: 'operator' | 'viewer', localAddress: string): Promise<string> {
+    const { code } = served.pairing.issue(role);
     return new Promise((resolve, reject) => {
-      const options = { method: 'POST', localAddress: HEADSET, rejectUnauthorized: false, agent: false };
+      const options = { method: 'POST', localAddress, rejectUnauthorized: false, agent: false };
       https
         .request(`${secure()}api/access/pair`, { ...options, headers: { origin: origin() } }, (response) => {
           response.resume();
@@ -208,6 +209,31 @@ describe('a console that unknown clients try to block', () => {
     await until('the other one was pinged', () => pings > 3, CLOSED_MS);
     assert.equal(alive.readyState, WebSocket.OPEN);
     alive.terminate();
+  });
+
+  it('lets an operator in beside a viewer that holds all the WebSockets it can get', async () => {
+    const viewer = await pair('viewer', TABLET);
+    const held: WebSocket[] = [];
+    const open = (from: string, token: string) => {
+      const page = new WebSocket(`wss://${HOME}:${port}/ws`, {
+        ...{ localAddress: from, rejectUnauthorized: false, origin: origin(), headers: { cookie: token } },
+      });
+      page.on('error', () => {});
+      held.push(page);
+      return new Promise<boolean>((resolve) =>
+        page.once('open', () => resolve(true)).once('close', () => resolve(false)),
+      );
+    };
+    try {
+      for (let i = 0; i < 2 * LIMITS.known; i++)
+        await open(i % 2 === 0 ? TABLET : `127.0.0.${210 + i}`, viewer);
+      for (const from of [HEADSET, '127.0.0.202']) {
+        assert.match((await get(`${secure()}api/access`, from, { cookie })).text, /"role":"operator"/);
+        assert.ok(await open(from, cookie), `operator at ${from}`);
+      }
+    } finally {
+      for (const page of held) page.terminate();
+    }
   });
 
   it('forgets every closed connection', async () => {
