@@ -7,7 +7,7 @@ export interface InputDevice {
   /**
    * Bytes that arrived for this device; valid only during the call. Null when accepted; a rejection changes
    * no sample. `receivedNs` is the kernel's stamp where available, on the operator's clock. `from` is the
-   * sender's IPv4 address · 65536 + port, 0 for this machine's console. `socket` indexes the plug-in's
+   * sender's IPv4 address · 65536 + port. `socket` indexes the plug-in's
    * `sockets`. Hot path.
    */
   ingest(bytes: Uint8Array, length: number, receivedNs: number, from: number, socket: number): Reason | null;

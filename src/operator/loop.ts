@@ -236,7 +236,7 @@ export class OperatorLoop implements DatagramHandler {
     const type = frameType(bytes, length);
     if (length === 0) return 'empty';
     if (type === null) return 'bad-tag';
-    if (socket === OPERATOR_SOCKETS.desk) return this.#onDesk(type, bytes, length, receivedNs);
+    if (socket === OPERATOR_SOCKETS.desk) return this.#onDesk(type, bytes, length, from, receivedNs);
     if (socket === OPERATOR_SOCKETS.command) {
       if (from !== robot.command) return 'unknown-source';
       return type === 'receipt' ? this.link.onReceipt(bytes, length) : 'wrong-port';
@@ -294,11 +294,11 @@ export class OperatorLoop implements DatagramHandler {
   }
 
   /** A datagram from the console on this machine: requests and the page's hand. */
-  #onDesk(type: string, bytes: Uint8Array, length: number, receivedNs: number): Reason | null {
+  #onDesk(type: string, bytes: Uint8Array, length: number, from: Peer, receivedNs: number): Reason | null {
     if (type === 'hand' || type === 'hands') {
       const device = this.sampler.deskInput(type);
       if (device === undefined) return 'unknown-source';
-      return this.#ingest(device, bytes.subarray(TAG_BYTES, length), length - TAG_BYTES, 0, 0, receivedNs);
+      return this.#ingest(device, bytes.subarray(TAG_BYTES, length), length - TAG_BYTES, from, 0, receivedNs);
     }
     if (type !== 'request') return 'wrong-port';
     const request = parseJson(bytes.subarray(TAG_BYTES, length), deskActionSchema, length);

@@ -5,7 +5,7 @@ import { loadPlugin, pluginNames } from '../../src/app/registry.ts';
 import type { InputPlugin } from '../../src/input/device.ts';
 import { SEED } from '../seed.ts';
 import { ClutchWorld } from './clutch-world.ts';
-import { SENDERS } from './input-senders.ts';
+import { sendersOf } from './input-senders.ts';
 
 /**
  * From far below to far above every device's limit, and across the second after which a sender counts as
@@ -21,7 +21,7 @@ const event = fc.oneof(
   { weight: 3, arbitrary: fc.constantFrom('cut to-operator', 'cut to-robot', 'cut both') },
   { weight: 2, arbitrary: fc.constantFrom('hold', 'teleop', 'home') },
   { weight: 2, arbitrary: fc.constantFrom('disarm', 'arm', 'estop', 'reset') },
-  { weight: 2, arbitrary: fc.constantFrom('other sender', 'scripted', 'page', 'back') },
+  { weight: 2, arbitrary: fc.constantFrom('other sender', 'first sender', 'scripted', 'page', 'back') },
 );
 const lasts = fc.oneof(
   fc.integer({ min: 1, max: 60 }),
@@ -44,6 +44,7 @@ function happen(world: ClutchWorld, what: string, ms: number): void {
   else if (what === 'lose-clutch' && loses.includes('clutchSeen')) grip.clutchSeen = false;
   else if (what === 'find') grip.seen = grip.clutchSeen = true;
   else if (what === 'other sender') grip.sender++;
+  else if (what === 'first sender') grip.sender = 1;
   else if (what === 'scripted' || what === 'page') world.select(what);
   else if (what === 'back') world.back();
   else if (!what.startsWith('lose')) world.ask(what);
@@ -98,6 +99,18 @@ function describePerson(create: () => Promise<ClutchWorld>, staleMs: number): vo
       }
     });
 
+  for (const silenceMs of [0, 600])
+    it(`does not follow one sender because another opened its clutch, ${silenceMs} ms after the last message`, async () => {
+      const world = await create();
+      follow(world);
+      world.silence(silenceMs);
+      Object.assign(world.grip, { sender: 2, closed: false });
+      world.run(20);
+      Object.assign(world.grip, { sender: 1, closed: true });
+      world.run(500);
+      assert.equal(world.beginnings, 1);
+    });
+
   it('does not follow a clutch that was closed while device, link or hand were lost', async () => {
     const world = await create();
     const away: (() => void)[] = [
@@ -121,10 +134,11 @@ function describePerson(create: () => Promise<ClutchWorld>, staleMs: number): vo
   });
 }
 
-for (const name of pluginNames('input')) {
-  describe(`the clutch of input ${name}`, async () => {
+for (const [name, title, sender] of pluginNames('input').flatMap((name) =>
+  sendersOf(name).map(([title, sender]) => [name, title, sender] as const),
+)) {
+  describe(`the clutch of input ${title}`, async () => {
     const plugin: InputPlugin<unknown> = await loadPlugin('input', name);
-    const sender = SENDERS[name] ?? null;
     const create = async () => {
       const world = await ClutchWorld.create(name, sender);
       SENDERS_OF.set(world, sender?.loses ?? []);

@@ -132,7 +132,7 @@ export class ClutchWorld {
   }
 
   get #peer(): number {
-    return peerOf('10.0.0.9', 50_000 + this.grip.sender);
+    return peerOf('10.0.0.9', 50_000 + (this.#sender?.differBy === 'socket' ? this.grip.sender : 1));
   }
 
   #send(): void {
@@ -162,7 +162,14 @@ export class ClutchWorld {
     }
     const datagram = new Uint8Array(TAG_BYTES + bytes.length);
     datagram.set(bytes, writeTag(via, datagram));
-    rig.operator.loop.onDatagram(OPERATOR_SOCKETS.desk, datagram, datagram.length, 1, rig.nowNs, Number.NaN);
+    rig.operator.loop.onDatagram(
+      OPERATOR_SOCKETS.desk,
+      datagram,
+      datagram.length,
+      this.#peer,
+      rig.nowNs,
+      Number.NaN,
+    );
   }
 
   #onSend(bytes: Uint8Array): void {
@@ -191,7 +198,9 @@ export class ClutchWorld {
     if (unpoweredNs > armedNs) return;
     if (this.#sender === null || this.#active === 'scripted') return this.#mayGoOn(unpoweredNs);
     if (isClutchless(this.#name)) return this.#maySee(armedNs);
-    const lostNs = Math.max(at.ended, at.unseen, at.silence, at.cut, at.switched, at.held, at.homed);
+    const lostNs = Math.max(
+      ...[at.ended, at.unseen, at.silence, at.other, at.cut, at.switched, at.held, at.homed],
+    );
     assert.ok(at.open >= lostNs, `open ${age(rig, at.open)}, lost ${JSON.stringify(this.#ages())}`);
     assert.ok(at.open >= armedNs, 'seen open after the robot was armed');
   }

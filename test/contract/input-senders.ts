@@ -23,6 +23,8 @@ export interface Grip {
 export interface InputSender {
   /** How they reach the operator: its input's socket, or the console's datagrams. */
   via: 'socket' | 'hand' | 'hands';
+  /** What differs between senders: their sockets; or, behind one console, a number in the message. */
+  differBy: 'socket' | 'number';
   /** Silence after which the device is stale, with its default settings. */
   staleMs: number;
   /** The sender can report that it lost the hand, or the clutch. */
@@ -69,21 +71,24 @@ const quest = JSON.parse(readFileSync('test/data/openteach.json', 'utf8')) as {
 };
 const HOME_RAD = [0, -1.2, 1.3, 0, 0.5, 0];
 
-export const SENDERS: Record<string, InputSender> = {
+const SENDERS: Record<string, InputSender> = {
   joints: {
     via: 'socket',
+    differBy: 'socket',
     staleMs: 250,
     loses: [],
     message: (_nowNs, _count, { closed }) => text({ jointsRad: HOME_RAD, gripper: 0.25, clutch: closed }),
   },
   openteach: {
     via: 'socket',
+    differBy: 'socket',
     staleMs: 150,
     loses: [],
     message: () => new TextEncoder().encode(quest.openteach[0]!.text),
   },
   page: {
     via: 'hand',
+    differBy: 'number',
     staleMs: 200,
     loses: [],
     message: (_nowNs, _count, { closed, sender }) =>
@@ -95,6 +100,18 @@ export const SENDERS: Record<string, InputSender> = {
         page: sender,
       }),
   },
-  rctp: { via: 'socket', staleMs: 150, loses: ['seen'], message: rctp },
-  webxr: { via: 'hands', staleMs: 150, loses: ['seen', 'clutchSeen'], message: headset },
+  rctp: { via: 'socket', differBy: 'socket', staleMs: 150, loses: ['seen'], message: rctp },
+  webxr: { via: 'hands', differBy: 'number', staleMs: 150, loses: ['seen', 'clutchSeen'], message: headset },
 };
+
+/** The sender of an input, and for those behind a console also several programs that all give the same number. */
+export function sendersOf(name: string): [title: string, sender: InputSender | null][] {
+  const sender = SENDERS[name] ?? null;
+  if (sender?.differBy !== 'number') return [[name, sender]];
+  const message: InputSender['message'] = (nowNs, count, grip) =>
+    sender.message(nowNs, count, { ...grip, sender: 1 });
+  return [
+    [name, sender],
+    [`${name} from several sockets`, { ...sender, differBy: 'socket', message }],
+  ];
+}

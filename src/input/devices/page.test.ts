@@ -9,9 +9,9 @@ const MS = 1e6;
 const HAND = { positionM: [0.1, 1.2, -0.3], quatXyzw: [0, 0, 0, 1], gripper: 0.5, clutch: true };
 const open = (staleAfterMs = 200): InputDevice => page.open({ staleAfterMs }, 0);
 
-function send(device: InputDevice, body: unknown, atNs: number): string | null {
+function send(device: InputDevice, body: unknown, atNs: number, from = 0): string | null {
   const bytes = new TextEncoder().encode(typeof body === 'string' ? body : JSON.stringify(body));
-  return device.ingest(bytes, bytes.length, atNs, 0, 0);
+  return device.ingest(bytes, bytes.length, atNs, from, 0);
 }
 
 describe('page input', () => {
@@ -86,6 +86,20 @@ describe('page input', () => {
     assert.deepEqual([sample.clutch, sample.tracking], [false, false]);
     send(device, HAND, 101 * MS);
     assert.equal(device.sample(101 * MS, sample), 'ok');
+  });
+
+  it('is another hand when a closed clutch comes from another socket or page that was not open just before', () => {
+    for (const page of [undefined, 7]) {
+      const device = open();
+      const from = (socket: number, clutch: boolean, atMs: number) => {
+        send(device, { ...HAND, clutch, page }, atMs * MS, socket);
+        return device.stream;
+      };
+      const stream = from(1, false, 0);
+      assert.equal(from(1, true, 20), stream);
+      assert.equal(from(2, false, 620), stream, 'an open clutch is nobody’s grip');
+      assert.notEqual(from(1, true, 640), stream, 'it was not open itself');
+    }
   });
 
   it('reports why it rejected a hand', () => {

@@ -17,12 +17,13 @@ const MAX_REACH_M = 5;
 const MAX_NORM_ERROR = 0.05;
 const decoder = new TextDecoder();
 
-/** Pages remembered at a time; rarely is more than one open. */
-const MAX_PAGES = 8;
+/** Senders remembered at a time; rarely is there more than one. */
+const MAX_SENDERS = 8;
 
 /**
  * Keyboard or pointer in the console page: the page integrates a hand pose and sends it as JSON with its
- * time. The console adds which page it came from.
+ * time. The console adds which page it came from. A sender is one page of one socket; programs that give no page number are
+ * separate senders too.
  */
 class PageHand implements InputDevice {
   stream = 0;
@@ -30,9 +31,9 @@ class PageHand implements InputDevice {
   #recordPressed = false;
   readonly #staleNs: number;
   readonly #newest: HandSample = emptyHandSample();
-  /** When each page last had its clutch open. */
-  readonly #openNs = new Map<number, number>();
-  #page = 0;
+  /** When each sender last had its clutch open. */
+  readonly #openNs = new Map<string, number>();
+  #sender = '';
   /** Was open since the last sample: a release undone before the next tick still counts. */
   #opened = false;
 
@@ -41,7 +42,7 @@ class PageHand implements InputDevice {
     this.#newest.takenNs = Number.NEGATIVE_INFINITY;
   }
 
-  ingest(bytes: Uint8Array, length: number, receivedNs: number): Reason | null {
+  ingest(bytes: Uint8Array, length: number, receivedNs: number, from: number): Reason | null {
     let body: unknown;
     try {
       body = JSON.parse(decoder.decode(bytes.subarray(0, length)));
@@ -64,6 +65,7 @@ class PageHand implements InputDevice {
     if (!(Math.abs(norm - 1) <= MAX_NORM_ERROR) || positionM.some((m) => Math.abs(m) > MAX_REACH_M))
       return 'bad-range';
     if ((takenNs !== undefined && !isNumber(takenNs)) || !isNumber(page)) return 'malformed';
+    const sender = `${from} ${page}`;
     const newest = this.#newest;
     if (takenNs !== undefined && receivedNs - takenNs > this.#staleNs) {
       // A release counts however late it arrives.
@@ -71,9 +73,9 @@ class PageHand implements InputDevice {
       return 'too-old';
     }
     // One of two channels may be slower: it must not close again what was released since.
-    if (clutch && page === this.#page && takenNs !== undefined && takenNs < newest.takenNs)
+    if (clutch && sender === this.#sender && takenNs !== undefined && takenNs < newest.takenNs)
       return 'dropped-stale';
-    this.#notePage(page, clutch, receivedNs);
+    this.#noteSender(sender, clutch, receivedNs);
     newest.positionM.set(positionM);
     for (let i = 0; i < 4; i++) newest.quatXyzw[i] = quatXyzw[i]! / norm;
     newest.gripper = gripper;
@@ -87,18 +89,18 @@ class PageHand implements InputDevice {
   }
 
   /**
-   * A page that closes the clutch without having just been open, or while another page holds it, counts as
+   * A sender that closes the clutch without having just been open, or while another holds it, counts as
    * another hand.
    */
-  #notePage(page: number, clutch: boolean, receivedNs: number): void {
+  #noteSender(sender: string, clutch: boolean, receivedNs: number): void {
     const openNs = this.#openNs;
-    const wasOpen = receivedNs - (openNs.get(page) ?? Number.NEGATIVE_INFINITY) <= this.#staleNs;
-    if (clutch && page !== this.#page && (this.#newest.clutch || !wasOpen)) this.stream++;
-    this.#page = page;
+    const wasOpen = receivedNs - (openNs.get(sender) ?? Number.NEGATIVE_INFINITY) <= this.#staleNs;
+    if (clutch && sender !== this.#sender && (this.#newest.clutch || !wasOpen)) this.stream++;
+    this.#sender = sender;
     if (clutch) return;
-    openNs.delete(page);
-    openNs.set(page, receivedNs);
-    if (openNs.size > MAX_PAGES) openNs.delete(openNs.keys().next().value!);
+    openNs.delete(sender);
+    openNs.set(sender, receivedNs);
+    if (openNs.size > MAX_SENDERS) openNs.delete(openNs.keys().next().value!);
   }
 
   sample(nowNs: number, out: HandSample): SampleStatus {

@@ -65,6 +65,9 @@ class HeadsetHand implements InputDevice {
   #seq = -1;
   /** Was open since the last sample: a release undone before the next tick still counts. */
   #opened = false;
+  /** Who sends the hands: a console, and its term of control. */
+  #from = Number.NaN;
+  #term = 0;
   stream = 0;
   estop = false;
   recordPresses = 0;
@@ -78,7 +81,7 @@ class HeadsetHand implements InputDevice {
     this.#newest.isLeft = config.hand === 'left';
   }
 
-  ingest(bytes: Uint8Array, length: number, receivedNs: number): Reason | null {
+  ingest(bytes: Uint8Array, length: number, receivedNs: number, from: number): Reason | null {
     this.estop = false;
     const bodyLength = length - XR_ENVELOPE_BYTES;
     if (bodyLength > this.#body.length) return 'oversize';
@@ -87,12 +90,13 @@ class HeadsetHand implements InputDevice {
     this.estop = xrAsksEstop(this.#body, bodyLength);
     const refusal = decodeXr(this.#body, bodyLength, this.#packet);
     if (refusal !== null) return refusal;
-    if (this.#envelope.stream === this.stream && this.#packet.seq <= this.#seq) return 'dropped-stale';
+    const isSame = from === this.#from && this.#envelope.stream === this.#term;
+    if (isSame && this.#packet.seq <= this.#seq) return 'dropped-stale';
     if (receivedNs - this.#envelope.takenNs > this.#config.staleAfterMs * 1e6) return 'too-old';
     const side = this.#packet[this.#config.hand];
     const points = this.#takePoints(side);
     if (points !== null) return points;
-    this.#begin();
+    if (!isSame) this.#begin(from);
     this.#seq = this.#packet.seq;
     this.#countRecordPress();
     this.#take(side, receivedNs);
@@ -126,9 +130,10 @@ class HeadsetHand implements InputDevice {
   }
 
   /** Someone else's hand, or a restarted page: unrelated to earlier packets. */
-  #begin(): void {
-    if (this.#envelope.stream === this.stream) return;
-    this.stream = this.#envelope.stream;
+  #begin(from: number): void {
+    this.#from = from;
+    this.#term = this.#envelope.stream;
+    this.stream++;
     this.#clutch.closed = true;
   }
 
