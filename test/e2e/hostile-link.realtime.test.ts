@@ -7,6 +7,7 @@ import { afterEach, beforeEach, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createKey, writeKeyFile } from '../../src/wire/secure/key-file.ts';
 import { freeUdpPorts } from '../../src/wire/transports/free-ports.ts';
+import { firstInit } from '../secure/tunnel-rig.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 import { farhand, type Running, startFarhand } from './farhand.ts';
 
@@ -83,6 +84,7 @@ class Between {
 
 describe('a link with a man in the middle', () => {
   let folder: string;
+  let key: Uint8Array;
   let between: Between;
   let running: Running[] = [];
   let timer: NodeJS.Timeout | undefined;
@@ -98,7 +100,8 @@ describe('a link with a man in the middle', () => {
   beforeEach(async () => {
     folder = temporaryFolder();
     const keyFile = path.join(folder, 'test.key');
-    writeKeyFile(keyFile, { name: 'test', key: createKey(), createdAt: '2026-01-01T00:00:00Z' });
+    key = createKey();
+    writeKeyFile(keyFile, { name: 'test', key, createdAt: '2026-01-01T00:00:00Z' });
     linkArgs = ([command, state, sync]) => [
       `link.commandPort=${command}`,
       `link.statePort=${state}`,
@@ -170,9 +173,7 @@ describe('a link with a man in the middle', () => {
 
   it('names the remedy when an operator of an older release tries to connect', async () => {
     const robot = await startRobot();
-    const old = Buffer.from(
-      `FH1i{"key":"0123456789abcdef","e":"${'A'.repeat(43)}=","mac":"${'A'.repeat(43)}="}`,
-    );
+    const old = firstInit(key);
     const socket = await bound();
     timer = setInterval(() => socket.send(old, robotPorts[STATE]!, HOST, () => {}), 50);
     try {

@@ -1,8 +1,9 @@
-import { randomBytes } from 'node:crypto';
+import { createHmac, randomBytes } from 'node:crypto';
 import { Counters } from '../../src/core/counters.ts';
 import { ManualClock } from '../../src/core/time/clock.ts';
 import { writeFrame } from '../../src/wire/codecs/frame.ts';
 import { type DatagramHandler, type Outbox, type Peer, peerOf } from '../../src/wire/reactor.ts';
+import { keyId } from '../../src/wire/secure/key-file.ts';
 import { newKeyPair } from '../../src/wire/secure/noise.ts';
 import { OperatorTunnel } from '../../src/wire/secure/operator-tunnel.ts';
 import { RobotTunnel } from '../../src/wire/secure/robot-tunnel.ts';
@@ -47,6 +48,13 @@ class Ends implements DatagramHandler {
 export function frame(text: string): Uint8Array {
   const out = new Uint8Array(512);
   return out.slice(0, writeFrame('hello', { text }, out));
+}
+
+/** What an operator of the first release sends to connect. */
+export function firstInit(key: Uint8Array): Uint8Array {
+  const e = randomBytes(32);
+  const mac = createHmac('sha256', key).update('init').update(e).digest('base64');
+  return Buffer.from(`FH1i${JSON.stringify({ key: keyId(key), e: e.toString('base64'), mac })}`);
 }
 
 /** Forwards everything to a replaceable handler: a process that restarts on the same ports. */

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { describe, it } from 'node:test';
 import { frameType } from '../../src/wire/codecs/frame.ts';
-import { frame, isHandshake, OPERATOR, ROBOT, STRANGER, TunnelRig } from './tunnel-rig.ts';
+import { firstInit, frame, isHandshake, OPERATOR, ROBOT, STRANGER, TunnelRig } from './tunnel-rig.ts';
 
 describe('tunnel', () => {
   it('carries every channel in both directions for a paired operator, all encrypted', () => {
@@ -114,13 +114,33 @@ describe('a peer of another version', () => {
     rig.captured.find(({ from, bytes }) => from === OPERATOR[1] && bytes[3] === 0x6b)!.bytes;
 
   it('with the first seal is counted, not answered', () => {
-    const rig = new TunnelRig();
+    const key = randomBytes(32);
+    const rig = new TunnelRig(key);
     rig.startRobot();
-    const text = `FH1i{"key":"89346220e0e85546","e":"${'A'.repeat(43)}=","mac":"${'A'.repeat(43)}="}`;
-    rig.network.inject(OPERATOR[1]!, ROBOT[1]!, new TextEncoder().encode(text));
+    rig.network.inject(OPERATOR[1]!, ROBOT[1]!, firstInit(key));
     rig.runMs(1);
     assert.deepEqual(rig.robotCounters.snapshot(), { 'other-version': 1 });
     assert.equal(rig.captured.length, 0);
+  });
+
+  it('is never seen in what somebody without the key sends', () => {
+    const rig = new TunnelRig().start();
+    rig.runMs(300);
+    const unpaired = firstInit(randomBytes(32));
+    for (const { from, to, bytes } of [
+      ...rig.captured,
+      { from: OPERATOR[1]!, to: ROBOT[1]!, bytes: unpaired },
+    ])
+      for (const digit of '1345679') {
+        const forged = bytes.slice();
+        forged[2] = digit.charCodeAt(0);
+        for (const sender of [from, STRANGER]) rig.network.inject(sender, to, forged);
+      }
+    rig.runMs(1);
+    for (const counters of [rig.robotCounters, rig.operatorCounters]) {
+      assert.ok(counters.get('bad-tag') > 0);
+      assert.equal(counters.get('other-version'), 0);
+    }
   });
 
   it('with a later seal is counted, and answered only if it is paired', () => {

@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { createHmac, randomBytes } from 'node:crypto';
 import type { Reason } from '../../core/counters.ts';
 import type { Peer } from '../reactor.ts';
 import { COOKIE_LIFE_NS, CookieJar } from './cookie.ts';
@@ -33,6 +33,10 @@ export interface NewInit {
   state: SymmetricState;
   e: Buffer;
 }
+
+/** An init of the first seal, by its fields: the id of the key, the operator's ephemeral key, and a mac of that. */
+const FIRST_INIT = /^FH1i\{"key":"([0-9a-f]{16})","e":"([\w+/]{43}=)","mac":"([\w+/]{43}=)"\}$/;
+const FIRST_INIT_BYTES = 134;
 
 /** Only paired operators reach this limit, by restarting many times a second. */
 const MAX_RECENT = 64;
@@ -105,6 +109,16 @@ export class HandshakeAcceptor {
     const accepted = { keys: sessionKeys(state.split(), index), reply, atNs: nowNs };
     this.#recent.set(e.toString('hex'), accepted);
     return accepted;
+  }
+
+  /** Whether this is an authentic init of the first seal, from a paired operator of an older release. */
+  isFirstInit(bytes: Uint8Array, length: number): boolean {
+    if (length !== FIRST_INIT_BYTES) return false;
+    const fields = FIRST_INIT.exec(Buffer.from(bytes.subarray(0, length)).toString('latin1'));
+    const key = this.#keys.find(({ id }) => id.toString('hex') === fields?.[1]);
+    if (key === undefined) return false;
+    const hmac = createHmac('sha256', key.psk).update('init').update(Buffer.from(fields![2]!, 'base64'));
+    return isEqual(hmac.digest(), Buffer.from(fields![3]!, 'base64'));
   }
 
   #keyOf(bytes: Uint8Array, at: number): Paired | null {

@@ -116,8 +116,9 @@ export class OperatorTunnel implements DatagramHandler, Outbox {
     if (from !== this.#robot[HANDSHAKE_SOCKET]) return 'unknown-source';
     const letter = bytes[3];
     if (letter === LETTER.cookie) return this.#onCookie(bytes, length);
-    if (version !== SEAL_VERSION) return 'other-version';
-    return letter === LETTER.accept ? this.#onAccept(bytes, length, nowNs) : 'bad-tag';
+    return version === SEAL_VERSION && letter === LETTER.accept
+      ? this.#onAccept(bytes, length, nowNs)
+      : 'bad-tag';
   }
 
   #onCookie(bytes: Uint8Array, length: number): Reason | null {

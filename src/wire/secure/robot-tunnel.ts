@@ -137,7 +137,9 @@ export class RobotTunnel implements DatagramHandler, Outbox {
     if (socket !== HANDSHAKE_SOCKET) return 'wrong-port';
     const letter = bytes[3];
     if (letter === LETTER.knock) return this.#onKnock(version, bytes, length, from, nowNs);
-    if (version !== SEAL_VERSION) return 'other-version';
+    if (version === 1 && letter === LETTER.init)
+      return this.#acceptor.isFirstInit(bytes, length) ? 'other-version' : 'bad-auth';
+    if (version !== SEAL_VERSION) return 'bad-tag';
     return letter === LETTER.init ? this.#onInit(bytes, length, from, nowNs) : 'bad-tag';
   }
 
