@@ -54,7 +54,9 @@ export function printLan({ lan, pairing }: Pick<ConsoleHandle, 'lan' | 'pairing'
 }
 
 function listDevices(): number {
-  const devices = new DeviceStore().list();
+  const store = new DeviceStore();
+  store.check();
+  const devices = store.list();
   if (devices.length === 0) console.log('no paired devices');
   for (const { id, name, role, createdAt, expiresAt } of devices)
     console.log(`${id}  ${role.padEnd(8)}  ${createdAt.slice(0, 10)} … ${expiresAt.slice(0, 10)}  ${name}`);

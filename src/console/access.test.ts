@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { readFileSync, statSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import type { IncomingMessage } from 'node:http';
 import path from 'node:path';
 import { describe, it } from 'node:test';
@@ -131,5 +131,32 @@ describe('paired devices', () => {
     if (process.platform !== 'win32') assert.equal(statSync(file).mode & 0o777, 0o600);
     assert.equal(new DeviceStore(where).find(token)!.role, 'operator');
     assert.equal(new DeviceStore(folder()).find(token), null);
+  });
+
+  it('are not accepted from a damaged file, which is reported and kept when the next device is paired', () => {
+    for (const text of ['[[[', '', '{}', '{"format":"farhand-devices/1","devices":[{"id":7}]}']) {
+      const where = folder();
+      const file = path.join(where, 'devices.json');
+      const store = new DeviceStore(where);
+      assert.doesNotThrow(() => store.check(), 'no file is no damage');
+      const { token } = store.add('Quest', 'operator');
+      writeFileSync(file, text);
+      utimesSync(file, 1, 1);
+      assert.throws(() => store.check(), /devices\.json is damaged/);
+      assert.throws(() => store.forget('Quest'), /devices\.json is damaged/);
+      assert.equal(store.find(token), null);
+      assert.equal(readFileSync(file, 'utf8'), text);
+      const reported: string[] = [];
+      new Access({ folder: where, warn: (problem) => reported.push(problem) });
+      assert.match(reported.join(), /^No paired device is accepted: .*devices\.json is damaged/);
+      store.add('Phone', 'viewer');
+      assert.deepEqual(
+        store.list().map(({ name }) => name),
+        ['Phone'],
+      );
+      const [aside] = readdirSync(where).filter((name) => name.startsWith('devices.damaged-'));
+      assert.equal(readFileSync(path.join(where, aside!), 'utf8'), text);
+      assert.doesNotThrow(() => store.check());
+    }
   });
 });

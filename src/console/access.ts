@@ -41,7 +41,13 @@ export class Access {
     const folder = options.folder ?? consoleFolder();
     this.devices = options.devices ?? new DeviceStore(folder);
     this.#trustLocal = options.trustLocal ?? true;
-    this.#localToken = keptToken(path.join(folder, 'local-token'), options.warn ?? (() => {}));
+    const warn = options.warn ?? (() => {});
+    this.#localToken = keptToken(path.join(folder, 'local-token'), warn);
+    try {
+      this.devices.check();
+    } catch (error) {
+      warn(`No paired device is accepted: ${(error as Error).message}`);
+    }
   }
 
   /** Null: reject. Checks Host (DNS rebinding), Origin (other pages in the same browser) and token. */

@@ -1,8 +1,10 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
-import { statSync } from 'node:fs';
+import { renameSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { z } from 'zod';
-import { parseJson } from '../core/parse-json.ts';
+import { TeleopError } from '../core/errors.ts';
+import { type JsonProblem, parseJson } from '../core/parse-json.ts';
+import { unwritable } from '../files/write-whole.ts';
 import { consoleFolder, readIfThere, writePrivate } from './private-file.ts';
 
 /** Operators may take control, one at a time; viewers watch, and may stop the robot. */
@@ -50,13 +52,24 @@ export class DeviceStore {
   readonly #nowMs: () => number;
   #devices: Device[] = [];
   #readMs = -1;
+  /** Why the file is not a list of devices; null: it is one, or does not exist. */
+  #damage: JsonProblem | null = null;
 
   constructor(folder = consoleFolder(), nowMs: () => number = Date.now) {
     this.#file = path.join(folder, 'devices.json');
     this.#nowMs = nowMs;
   }
 
-  /** The devices that have not expired; as last read while the file cannot be read. */
+  /** Throws if the file exists but cannot be read, or is damaged. */
+  check(): void {
+    this.#read();
+    if (this.#damage !== null)
+      throw new TeleopError('file-unreadable', `${this.#file} is damaged: ${this.#damage}`, {
+        hint: 'Restore it from a backup, or pair the devices again: the damaged file is then kept under another name.',
+      });
+  }
+
+  /** The devices that have not expired; none while the file is damaged; as last read while the file cannot be read. */
   list(): readonly Device[] {
     try {
       this.#read();
@@ -69,7 +82,9 @@ export class DeviceStore {
   #read(): void {
     const writtenMs = statSync(this.#file, { throwIfNoEntry: false })?.mtimeMs ?? -1;
     if (writtenMs === this.#readMs) return;
-    const file = parseJson(readIfThere(this.#file) ?? '', fileSchema, MAX_FILE_BYTES);
+    const text = readIfThere(this.#file);
+    const file = text === null ? { devices: [] } : parseJson(text, fileSchema, MAX_FILE_BYTES);
+    this.#damage = typeof file === 'string' ? file : null;
     this.#devices = typeof file === 'string' ? [] : file.devices;
     this.#readMs = writtenMs;
   }
@@ -90,6 +105,7 @@ export class DeviceStore {
     };
     // Throws if the file cannot be read: unknown entries must not be overwritten.
     this.#read();
+    if (this.#damage !== null) this.#moveAside();
     this.#write([...this.list(), device].slice(-MAX_DEVICES));
     return { device, token };
   }
@@ -109,11 +125,22 @@ export class DeviceStore {
 
   /** By id or name; returns how many were forgotten. */
   forget(idOrName: string): number {
-    this.#read();
+    this.check();
     const devices = this.list();
     const kept = devices.filter(({ id, name }) => id !== idOrName && name !== idOrName);
     if (kept.length < devices.length) this.#write(kept);
     return devices.length - kept.length;
+  }
+
+  /** A damaged file may still be of use to whoever repairs it. */
+  #moveAside(): void {
+    const stamp = new Date(this.#nowMs()).toISOString().replaceAll(':', '-');
+    try {
+      renameSync(this.#file, this.#file.replace(/json$/, `damaged-${stamp}.json`));
+    } catch (cause) {
+      throw unwritable(this.#file, cause);
+    }
+    this.#damage = null;
   }
 
   #write(devices: Device[]): void {
