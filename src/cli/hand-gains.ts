@@ -1,7 +1,7 @@
-import { readFileSync } from 'node:fs';
 import { parse } from 'yaml';
 import { z } from 'zod';
 import { TeleopError } from '../core/errors.ts';
+import { readBounded } from '../files/read-bounded.ts';
 import { retargetConfig } from '../mapping/retarget/retargeter.ts';
 
 /** A rig that has the gains under operator.hand. */
@@ -11,7 +11,7 @@ const rig = z.object({ operator: z.object({ hand: z.looseObject({}) }) });
 export function loadGains(file: string): Record<string, unknown> {
   let value: unknown;
   try {
-    value = parse(readFileSync(file, 'utf8')) ?? {};
+    value = parse(readBounded(file).bytes.toString()) ?? {};
   } catch (cause) {
     throw new TeleopError('file-unreadable', `${file} cannot be read: ${(cause as Error).message}`, {
       hint: 'Give a YAML file that `farhand calibrate hand` wrote.',

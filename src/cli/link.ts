@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parse } from 'yaml';
 import { z } from 'zod';
@@ -11,6 +10,7 @@ import {
 } from '../app/link-emulator.ts';
 import { TeleopError } from '../core/errors.ts';
 import type { Percentiles } from '../core/statistics/percentiles.ts';
+import { readBounded } from '../files/read-bounded.ts';
 import { type LinkEventInput, linkEventSchema } from '../wire/emulator/events.ts';
 import { parseFaults } from '../wire/emulator/fault-text.ts';
 import { PROFILE_NAMES, PROFILES } from '../wire/emulator/profiles.ts';
@@ -117,7 +117,7 @@ function optionsOf(given: Given): LinkEmulatorOptions {
 function readLinkFile(path: string | undefined): z.infer<typeof linkFile> {
   if (path === undefined) return linkFile.parse({});
   try {
-    return linkFile.parse(JSON.parse(readFileSync(path, 'utf8')));
+    return linkFile.parse(JSON.parse(readBounded(path).bytes.toString()));
   } catch (cause) {
     const issue = cause instanceof z.ZodError ? cause.issues[0] : undefined;
     const why = issue ? `${issue.path.join('.')}: ${issue.message}` : (cause as Error).message;

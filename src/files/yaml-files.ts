@@ -1,9 +1,10 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
 import path from 'node:path';
 import { parse } from 'yaml';
 import { TeleopError } from '../core/errors.ts';
 import { closest } from '../core/suggest.ts';
 import { packageRoot } from './package-root.ts';
+import { readBounded } from './read-bounded.ts';
 
 /** Names of the YAML files that ship in a folder of the package. */
 export function yamlNames(folder: string): string[] {
@@ -22,12 +23,17 @@ export function namedFile(folder: string, kind: string, name: string): string {
 }
 
 export function readYaml(file: string): unknown {
-  try {
-    return parse(readFileSync(file, 'utf8')) ?? {};
-  } catch (cause) {
-    throw new TeleopError('file-unreadable', `${file} cannot be read: ${(cause as Error).message}`, {
-      hint: 'Check the YAML at the line named above.',
-      cause,
-    });
-  }
+  const attempt = <T>(operation: () => T, hint: string): T => {
+    try {
+      return operation();
+    } catch (cause) {
+      const message = `${file} cannot be read: ${(cause as Error).message}`;
+      throw new TeleopError('file-unreadable', message, { hint, cause });
+    }
+  };
+  const { bytes } = attempt(
+    () => readBounded(file),
+    'Name a regular file of YAML that this user may read (`ls -l` shows its kind and owner).',
+  );
+  return attempt(() => parse(bytes.toString()) ?? {}, 'Check the YAML at the line named above.');
 }

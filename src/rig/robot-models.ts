@@ -1,6 +1,7 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { TeleopError } from '../core/errors.ts';
+import { readBounded } from '../files/read-bounded.ts';
 import { namedFile, readYaml, yamlNames } from '../files/yaml-files.ts';
 import { type RobotModel, robotModelSchema } from '../geometry/robot-model.ts';
 import { parseUrdf } from '../mapping/urdf/urdf.ts';
@@ -36,7 +37,7 @@ const missing = (file: string): TeleopError =>
 function readText(file: string): string {
   if (!existsSync(file)) throw missing(file);
   try {
-    return readFileSync(file, 'utf8');
+    return readBounded(file).bytes.toString();
   } catch (cause) {
     throw new TeleopError('file-unreadable', `${file} cannot be read: ${(cause as Error).message}`, {
       hint: 'Check that it is a file and is readable.',

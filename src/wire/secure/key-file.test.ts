@@ -144,6 +144,10 @@ describe('key file', () => {
     assert.equal(errorOf(() => readKeyFile(pipe)).code, 'file-unreadable');
     mkdirSync(keyPath(folder, 'folder'), { mode: 0o700 });
     assert.equal(errorOf(() => readKeyFile(keyPath(folder, 'folder'))).code, 'file-unreadable');
+    for (const file of ['pipe', 'folder']) chmodSync(keyPath(folder, file), 0o755);
+    const problems = listKeys(folder).map(({ problem }) => problem ?? '');
+    assert.match(problems[0]!, /it is a folder/, 'whoever may read it: it is no key');
+    assert.match(problems[1]!, /it is not a regular file/);
   });
 
   it('lists keys by name and id, problems included, never the key', () => {

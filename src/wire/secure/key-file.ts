@@ -1,9 +1,10 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { closeSync, constants, fstatSync, openSync, readdirSync, readSync, statSync } from 'node:fs';
+import { readdirSync, statSync } from 'node:fs';
 import { homedir } from 'node:os';
 import path from 'node:path';
 import { z } from 'zod';
 import { TeleopError } from '../../core/errors.ts';
+import { readBounded } from '../../files/read-bounded.ts';
 import { PRIVATE, writeWhole } from '../../files/write-whole.ts';
 
 /** A link key on disk: readable by its owner only, never printed, never part of an error message. */
@@ -131,14 +132,9 @@ export function listKeys(folder: string): ListedKey[] {
 const exposedMode = (mode: number): boolean => process.platform !== 'win32' && (mode & 0o077) !== 0;
 
 function readSmallFile(file: string): { text: string; mode: number } {
-  let fd: number | null = null;
   try {
-    // Without O_NONBLOCK a pipe in place of the file would block here.
-    fd = openSync(file, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
-    const stat = fstatSync(fd);
-    const buffer = Buffer.alloc(MAX_FILE_BYTES);
-    const length = stat.isFile() && stat.size <= MAX_FILE_BYTES ? readSync(fd, buffer) : 0;
-    return { text: buffer.toString('utf8', 0, length), mode: stat.mode };
+    const { bytes, mode } = readBounded(file, MAX_FILE_BYTES);
+    return { text: bytes.toString(), mode };
   } catch (cause) {
     if ((cause as NodeJS.ErrnoException).code === 'ENOENT')
       throw new TeleopError('key-missing', `there is no key ${file}`, {
@@ -146,13 +142,11 @@ function readSmallFile(file: string): { text: string; mode: number } {
         cause,
       });
     throw unreadable(file, cause as NodeJS.ErrnoException);
-  } finally {
-    if (fd !== null) closeSync(fd);
   }
 }
 
 function unreadable(file: string, cause: NodeJS.ErrnoException): TeleopError {
-  return new TeleopError('file-unreadable', `${file} cannot be read: ${cause.code}`, {
+  return new TeleopError('file-unreadable', `${file} cannot be read: ${cause.code ?? cause.message}`, {
     hint: `Check its owner (ls -l ${shellWord(file)}); only the user who paired may read a key.`,
     cause,
   });

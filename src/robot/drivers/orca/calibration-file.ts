@@ -1,7 +1,7 @@
-import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 import { TeleopError } from '../../../core/errors.ts';
 import { parseJson } from '../../../core/parse-json.ts';
+import { readBounded } from '../../../files/read-bounded.ts';
 import { writeWhole } from '../../../files/write-whole.ts';
 import type { Hand } from './hands.ts';
 
@@ -33,7 +33,7 @@ export const defaultCalibrationFile = (hand: Hand): string => `${hand.name}.cali
 export function readRanges(file: string, hand: Hand): PartialRanges {
   let text: string;
   try {
-    text = readFileSync(file, 'utf8');
+    text = readBounded(file).bytes.toString();
   } catch (cause) {
     if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return {};
     throw unreadable(file, String(cause), cause);
