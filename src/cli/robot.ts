@@ -43,7 +43,7 @@ export const robotVerb = roleVerb(
       creds: { type: 'string', value: 'FILE', about: 'credentials from `farhand fleet user`' },
       name: { type: 'string', value: 'NAME', about: 'name in the fleet (default: from the credentials)' },
     },
-    companion(given: Given, rig: Rig) {
+    async companion(given: Given, rig: Rig) {
       const { fleet, creds, name } = given.values;
       if (typeof fleet !== 'string' && creds === undefined && name === undefined) return null;
       if (typeof fleet !== 'string' || typeof creds !== 'string')
@@ -51,7 +51,7 @@ export const robotVerb = roleVerb(
           hint: 'Give the broker’s address and a credentials file: `farhand fleet dev` prints both.',
         });
       const [access, own] = [{ url: fleet, credentials: creds }, typeof name === 'string' ? name : ''];
-      return announced(robotCompanion(rig, access, own), access, own);
+      return announced(await robotCompanion(rig, access, own), access, own);
     },
   },
 );

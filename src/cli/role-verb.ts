@@ -21,7 +21,7 @@ export interface Shortcut extends OptionSpec {
 export interface FleetOptions {
   options: Record<string, OptionSpec>;
   /** Null if the options were not given. */
-  companion: (given: Given, rig: Rig) => Companion | null;
+  companion: (given: Given, rig: Rig) => Promise<Companion | null>;
 }
 
 /** `farhand operator` and `farhand robot` differ only in the role they run. */
@@ -46,7 +46,7 @@ export function roleVerb(
       );
       const { config } = loadRig(String(given.values['rig'] ?? 'demo'), [...given.overrides, ...overrides]);
       const json = given.values['json'] === true;
-      return runRole(role, config, json, describe, fleet?.companion(given, config) ?? null);
+      return runRole(role, config, json, describe, (await fleet?.companion(given, config)) ?? null);
     },
   };
   return verb;

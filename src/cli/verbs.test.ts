@@ -46,6 +46,19 @@ describe('command line', () => {
     ['a missing rig', ['robot', '--rig', 'dmo'], /no rig named "dmo"/, /Did you mean "demo"/],
     ['a missing rig file', ['robot', '--rig', './none.yaml'], /none\.yaml does not exist/, /config rigs/],
     ['a missing rig among the settings', ['robot', 'rig=dmo'], /no rig named "dmo"/, /Did you mean "demo"/],
+    ['a device as rig', ['robot', '--rig', '/dev/zero'], /not a regular file/, /a regular file of YAML/],
+    [
+      'missing credentials of a fleet',
+      ['robot', '--fleet', 'nats://127.0.0.1:1', '--creds', 'none.creds'],
+      /credentials none\.creds cannot be read: ENOENT/,
+      /fleet user NAME/,
+    ],
+    [
+      'a file that holds no credentials',
+      ['robot', '--fleet', 'nats://127.0.0.1:1', '--creds', 'package.json'],
+      /credentials package\.json cannot be read: bad credentials/,
+      /fleet user NAME/,
+    ],
     [
       'two rigs',
       ['robot', 'rig=piper', '--rig', 'ur3'],

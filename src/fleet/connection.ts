@@ -1,6 +1,6 @@
-import { readFileSync } from 'node:fs';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { TeleopError } from '../core/errors.ts';
+import { readBounded } from '../files/read-bounded.ts';
 import { refusePlainBroker } from './broker-tls.ts';
 import { loadJwt, loadNats } from './nats-module.ts';
 import { inboxOf, subjects } from './subjects.ts';
@@ -25,6 +25,8 @@ export interface ConnectOptions {
   plainBeyondLoopback?: boolean;
 }
 
+const MAX_CREDENTIALS_BYTES = 1 << 20;
+
 /** Connects with a credentials file, and reconnects whenever the connection breaks. */
 export async function connectFleet(
   url: string,
@@ -32,11 +34,9 @@ export async function connectFleet(
   options: ConnectOptions = {},
 ): Promise<FleetConnection> {
   const { tls } = refusePlainBroker(url, options.plainBeyondLoopback === true);
-  const { parseCreds } = await loadJwt();
-  const credentials = readCredentials(credentialsFile);
-  const { uc } = await parseCreds(credentials);
+  const { bytes, uc } = await readCredentials(credentialsFile);
   try {
-    const nats = await dial(url, credentials, uc.name, tls, options);
+    const nats = await dial(url, bytes, uc.name, tls, options);
     let connected = true;
     void (async () => {
       for await (const { type } of nats.status())
@@ -60,11 +60,15 @@ export async function connectFleet(
   }
 }
 
-function readCredentials(file: string): Uint8Array {
+/** Throws if the file cannot be read or holds no credentials; contacts nobody. */
+export async function readCredentials(file: string) {
+  const { parseCreds } = await loadJwt();
   try {
-    return readFileSync(file);
+    const { bytes } = readBounded(file, MAX_CREDENTIALS_BYTES);
+    return { bytes, uc: (await parseCreds(bytes)).uc };
   } catch (cause) {
-    throw new TeleopError('file-unreadable', `credentials ${file} cannot be read`, {
+    const { message } = cause as Error;
+    throw new TeleopError('file-unreadable', `credentials ${file} cannot be read: ${message}`, {
       hint: 'Create them with `farhand fleet user NAME`, or name their file: --creds FILE.',
       cause,
     });
@@ -112,7 +116,7 @@ const TLS_HINT =
 
 /** Names of the robots that a credentials file covers; `*`: all. */
 export async function robotsIn(credentialsFile: string): Promise<string[]> {
-  const { uc } = await (await loadJwt()).parseCreds(readFileSync(credentialsFile));
+  const { uc } = await readCredentials(credentialsFile);
   return robotsOf(uc.nats.sub?.allow);
 }
 

@@ -6,6 +6,7 @@ import { isLoopback } from '../../core/loopback.ts';
 import { packageVersion } from '../../files/package-root.ts';
 import { stateFolder } from '../../files/state-folder.ts';
 import { refusePlainBroker } from '../../fleet/broker-tls.ts';
+import { readCredentials } from '../../fleet/connection.ts';
 import type { RoleReady } from '../../messages/role-report.ts';
 import { cameraNames, frameReceiverConfig, frameSenderConfig } from '../../rig/camera-channel.ts';
 import type { Rig } from '../../rig/rig.ts';
@@ -46,13 +47,15 @@ const refuseZmq = (rig: Rig): void => {
 const WEBRTC = { transport: 'webrtc', security: 'paired' } as const;
 
 /** Beside a robot. Its ports are on loopback, with a key of this process alone: the agent is the only way in. */
-export function robotCompanion(rig: Rig, access: FleetAccess, name: string): Companion {
+export async function robotCompanion(rig: Rig, access: FleetAccess, name: string): Promise<Companion> {
   refuseZmq(rig);
   refusePlainBroker(access.url, rig.fleet.plainBeyondLoopback);
   if (!isLoopback(rig.link.listenHost))
     throw new TeleopError('bad-config', 'a fleet robot must not listen on the network', {
       hint: 'Remove link.listenHost, or run without --fleet.',
     });
+  // Now, while nothing runs yet; the agent reads them again.
+  await readCredentials(access.credentials);
   const key = createKey();
   let agent: AgentThread | null = null;
   let end: (reason: string) => void = () => {};
