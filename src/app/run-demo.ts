@@ -146,11 +146,11 @@ async function startOperator(family: Family, first: DeskPorts, options: DemoOpti
 
 async function resultOf(family: Family, link: LinkStats | null): Promise<DemoResult> {
   const tracePath = family.reportOf('operator')?.tracePath;
-  if (!tracePath) throw noTrace();
   const reports = [family.reportOf('operator'), family.reportOf('robot')].filter((part) => part !== null);
+  const losses = reports.flatMap((part) => part.losses);
+  if (!tracePath) throw losses.length === 0 ? noTrace() : lost(losses, null);
   const report = createReport();
   await readTraceParts(tracePath, (record) => report.add(record)).catch((error: unknown) => {
-    const losses = reports.flatMap((part) => part.losses);
     throw losses.length === 0 ? error : lost(losses, error);
   });
   return { summary: summaryOf(report.finish()), link, tracePath, reports, episodes: family.episodes };

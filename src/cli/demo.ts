@@ -1,4 +1,5 @@
-import { runDemo } from '../app/run-demo.ts';
+import { type DemoResult, runDemo } from '../app/run-demo.ts';
+import { TeleopError } from '../core/errors.ts';
 import type { RoleReport } from '../messages/role-report.ts';
 import { PROFILE_NAMES } from '../wire/emulator/profiles.ts';
 import { expectWords, type Given, JSON_OPTION, numberOption, RIG_OPTION, type Verb } from './arguments.ts';
@@ -33,8 +34,11 @@ export const demoVerb: Verb = {
     expectWords(demoVerb, given, 0, 0);
     const json = given.values['json'] === true;
     const say = json ? () => {} : (text: string) => console.log(text);
-    const stop = new Promise<void>((resolve) => onEndRequest(resolve));
-    const { summary, link, tracePath, reports, episodes } = await runDemo({
+    let isStopped = false;
+    const stop = new Promise<void>((resolve) => onEndRequest(resolve)).then(() => {
+      isStopped = true;
+    });
+    const run = await runDemo({
       rig: String(given.values['rig'] ?? 'demo'),
       overrides: [...given.overrides, ...recordOverrides(given)],
       headless: given.values['headless'] === true,
@@ -48,25 +52,36 @@ export const demoVerb: Verb = {
         say(`\n  Farhand console: ${url}\n\n  Ctrl-C ends the demo.\n`);
         if (!json && given.values['no-open'] !== true) openBrowser(url);
       },
+    }).catch((error: unknown) => {
+      // Ended by its user before the first command: there is nothing to report.
+      if (isStopped && error instanceof TeleopError && error.code === 'no-trace') return null;
+      throw error;
     });
-    const trouble = recordTrouble(given.values['record'] === true && episodes === 0, reports);
-    if (trouble !== '') console.error(`farhand: ${trouble}`);
-    const losses = reports.flatMap((report) => report.losses);
-    for (const loss of losses) if (loss !== trouble) console.error(`farhand: ${loss}`);
-    if (json) console.log(JSON.stringify({ ...summary, ...(link && { link }), tracePath, roles: reports }));
-    else {
-      const latency = summary.oneWayMs;
-      say(
-        `${summary.commands} commands, ${summary.applied} applied, ${summary.late} late, ${summary.dropped} dropped, ${summary.lost} lost`,
-      );
-      if (latency) say(`one-way p50 ${latency.p50} ms, p99 ${latency.p99} ms, max ${latency.max} ms`);
-      for (const report of reports) say(roleLine(report));
-      for (const { cameras } of reports) for (const camera of cameras) say(cameraLine(camera));
-      say(`trace: ${tracePath}\nfarhand trace report ${tracePath}`);
-    }
-    return losses.length === 0 ? 0 : 1;
+    return run === null ? 0 : report(given, run, say);
   },
 };
+
+/** Prints what came of it. Returns the exit code. */
+function report(given: Given, run: DemoResult, say: (text: string) => void): number {
+  const { summary, link, tracePath, reports, episodes } = run;
+  const trouble = recordTrouble(given.values['record'] === true && episodes === 0, reports);
+  if (trouble !== '') console.error(`farhand: ${trouble}`);
+  const losses = reports.flatMap((report) => report.losses);
+  for (const loss of losses) if (loss !== trouble) console.error(`farhand: ${loss}`);
+  if (given.values['json'] === true)
+    console.log(JSON.stringify({ ...summary, ...(link && { link }), tracePath, roles: reports }));
+  else {
+    const latency = summary.oneWayMs;
+    say(
+      `${summary.commands} commands, ${summary.applied} applied, ${summary.late} late, ${summary.dropped} dropped, ${summary.lost} lost`,
+    );
+    if (latency) say(`one-way p50 ${latency.p50} ms, p99 ${latency.p99} ms, max ${latency.max} ms`);
+    for (const report of reports) say(roleLine(report));
+    for (const { cameras } of reports) for (const camera of cameras) say(cameraLine(camera));
+    say(`trace: ${tracePath}\nfarhand trace report ${tracePath}`);
+  }
+  return losses.length === 0 ? 0 : 1;
+}
 
 function recordTrouble(isMissed: boolean, reports: readonly RoleReport[]): string {
   const reported = reports.find((report) => report.recordTrouble !== '')?.recordTrouble;

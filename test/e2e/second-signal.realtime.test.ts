@@ -53,6 +53,24 @@ async function seen(text: () => string, pattern: RegExp): Promise<void> {
   throw new Error(`${pattern} not seen in ${text()}`);
 }
 
+describe('one signal', { skip: needs('Linux') }, () => {
+  it('ends a demo that is still starting without a complaint', { timeout: 2 * MS }, async () => {
+    const runs = new Marked();
+    const late = setTimeout(() => runs.close(), MS);
+    try {
+      const run = runs.start(['demo', '--headless']);
+      for (let i = 0; i < 2000 && !runs.processes().some((pid) => / robot /.test(commandOf(pid))); i++)
+        await sleep(20);
+      run.kill('SIGINT');
+      assert.deepEqual(await run.exited, { code: 0, signal: null }, run.err());
+      assert.equal(run.err(), '');
+    } finally {
+      clearTimeout(late);
+      runs.close();
+    }
+  });
+});
+
 describe('a second signal', { skip: needs('Linux') }, () => {
   for (const signal of ['SIGINT', 'SIGTERM'] as const)
     it(`${signal} ends a process whose shutdown hangs and whose thread is blocked`, async () => {
