@@ -31,6 +31,7 @@ export class CameraViews {
     this.names = [...names];
     this.#stamps = new PictureStamps(report, monotonicClock.nowNs);
     for (const name of names) this.#views.set(name, new Set());
+    this.sockets.shouldHandle = (request) => this.#views.has(nameOf(request));
     this.sockets.on('connection', (socket: WebSocket, request: IncomingMessage) =>
       this.#join(socket, nameOf(request)),
     );
@@ -75,9 +76,8 @@ export class CameraViews {
   }
 
   #join(socket: WebSocket, name: string): void {
-    const views = this.#views.get(name);
+    const views = this.#views.get(name)!;
     socket.on('error', () => {});
-    if (views === undefined) return socket.close(4404, 'no such camera');
     views.add(socket);
     socket.on('message', (data, isBinary) => {
       if (isBinary) return;

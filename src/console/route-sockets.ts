@@ -21,7 +21,7 @@ export function socketRouter(
     const pathname = requestUrl(request)?.pathname ?? '';
     const server = Object.hasOwn(paths, pathname) ? paths[pathname] : undefined;
     if (access.authorize(request) === null) return refuse(socket, '401 Unauthorized');
-    if (server === undefined) return refuse(socket, '404 Not Found');
+    if (!server?.shouldHandle(request)) return refuse(socket, '404 Not Found');
     server.handleUpgrade(request, socket, head, (client) => server.emit('connection', client, request));
   };
   return (request, socket, head) => {

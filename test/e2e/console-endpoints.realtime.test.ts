@@ -93,7 +93,8 @@ describe('console endpoints', () => {
   it('let a viewer read only', async () => {
     for (const [method, where, status] of ENDPOINTS)
       assert.equal(await statusOf(method, where, { origin, cookie: viewer }), status, `${method} ${where}`);
-    assert.equal(await statusOf('SOCKET', 'nowhere', { origin, cookie: viewer }), 404);
+    for (const where of ['nowhere', 'camera', 'camera?name=', 'camera?name=../front', 'camera?name=back'])
+      assert.equal(await statusOf('SOCKET', where, { origin, cookie: viewer }), 404, where);
     // An operator reaches the same endpoints: the rejections above depend on the role.
     assert.equal((await ask('POST', 'api/export', { origin, cookie: operator })).status, 400);
     assert.equal((await ask('POST', 'api/access/code', { origin, cookie: operator })).status, 403);
