@@ -8,7 +8,7 @@ import type { Rig } from '../rig/rig.ts';
 import { loadModel } from '../rig/robot-models.ts';
 import { createPolicy } from '../robot/playout/policy.ts';
 import type { SocketSpec } from '../wire/reactor.ts';
-import { socketError } from '../wire/transports/socket-error.ts';
+import { checkHost, socketError } from '../wire/transports/socket-error.ts';
 import { inputConfigs, inputSockets } from './open-operator.ts';
 import { readLimits } from './recorder-thread.ts';
 import { loadPlugin, pluginConfig } from './registry.ts';
@@ -101,6 +101,7 @@ function expectFree(spec: SocketSpec): Promise<void> {
       server.listen({ port: spec.port, host: spec.host }, () => server.close(() => resolve()));
       return;
     }
+    checkHost(spec);
     const socket = createSocket('udp4');
     socket.once('error', (error: NodeJS.ErrnoException) => {
       socket.close();

@@ -48,7 +48,7 @@ export function parseVerb(verb: Verb, args: readonly string[]): Given {
     options[name] = spec.short ? { type: spec.type, short: spec.short } : { type: spec.type };
   try {
     const { values, positionals } = parseArgs({
-      args: [...args],
+      args: joinNegatives(args, verb),
       options,
       allowPositionals: true,
       strict: true,
@@ -60,6 +60,18 @@ export function parseVerb(verb: Verb, args: readonly string[]): Given {
     if (cause instanceof TeleopError) throw cause;
     throw badOption(verb, cause as Error);
   }
+}
+
+/** `--duration -1` as `--duration=-1`: a negative number is a value, and the verb says what is wrong with it. */
+function joinNegatives(args: readonly string[], verb: Verb): string[] {
+  const out: string[] = [];
+  for (const word of args) {
+    const last = out.at(-1) ?? '';
+    const takesValue = last.startsWith('--') && verb.options[last.slice(2)]?.type === 'string';
+    if (takesValue && /^-\.?\d/.test(word)) out[out.length - 1] = `${last}=${word}`;
+    else out.push(word);
+  }
+  return out;
 }
 
 /** `rig=NAME` among the settings means `--rig NAME`. */
@@ -80,6 +92,11 @@ function badOption(verb: Verb, cause: Error): TeleopError {
   const option = /'(--?[\w-]+)/.exec(cause.message)?.[1] ?? '';
   const known = [...Object.keys(verb.options), 'help'].map((name) => `--${name}`);
   const near = closest(option, known);
+  if (cause.message.includes('argument is ambiguous'))
+    return new TeleopError('bad-option', `${option} needs a value`, {
+      hint: `Write ${option}=VALUE if the value begins with a dash.`,
+      cause,
+    });
   const unknown = cause.message.startsWith('Unknown option');
   const message = unknown
     ? `${verb.name} has no option ${option}`

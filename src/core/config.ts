@@ -56,8 +56,20 @@ export function overrideTree(text: string, parse: (text: string) => unknown): Co
       },
     );
   }
+  refuseJoinedColon(text.slice(0, at), value);
   for (const part of text.slice(0, at).split('.').reverse()) value = { [part]: value };
   return value as ConfigTree;
+}
+
+/** YAML reads {port:5670} as one key without a value. */
+function refuseJoinedColon(key: string, value: unknown): void {
+  for (const [name, inner] of isTree(value) ? Object.entries(value) : []) {
+    const [, before, after] = /^([\w-]+):(\S.*)$/.exec(name) ?? [];
+    if (inner === null && before !== undefined)
+      throw new TeleopError('bad-config', `"${name}" needs a space after its colon, as YAML has it`, {
+        hint: `Write ${key}.${before}=${after}, or '${key}={${before}: ${after}}'.`,
+      });
+  }
 }
 
 function merge(

@@ -61,6 +61,10 @@ export class McapFile {
     this.path = path;
     try {
       this.#fd = openSync(path, 'r');
+      if (fstatSync(this.#fd).isDirectory()) {
+        closeSync(this.#fd);
+        throw new Error('it is a folder');
+      }
     } catch (cause) {
       const missing = (cause as NodeJS.ErrnoException).code === 'ENOENT';
       throw new TeleopError(

@@ -20,5 +20,12 @@ export function socketError(spec: SocketSpec, code: string): TeleopError {
 
 /** A name or an empty host must not listen on all addresses. */
 export function checkHost(spec: SocketSpec): void {
-  if (spec.host !== '0.0.0.0' && peerOf(spec.host, 0) === 0) throw socketError(spec, 'not an IPv4 address');
+  if (spec.host === '0.0.0.0' || peerOf(spec.host, 0) !== 0) return;
+  throw new TeleopError(
+    'socket-failed',
+    `"${spec.host}" for the ${spec.name} socket is not an IPv4 address`,
+    {
+      hint: 'Write four numbers from 0 to 255, as in 192.168.1.5; `ip address` lists those of this machine.',
+    },
+  );
 }
