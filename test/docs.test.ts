@@ -93,6 +93,19 @@ describe('documentation', () => {
     assert.deepEqual(rows.map((row) => row[1]!).sort(), [...REASONS].sort());
   });
 
+  it('lists every kind of message and every field of telemetry in protocol/console.md', () => {
+    const page = read('protocol/console.md');
+    const source = (name: string) => read(`src/messages/${name}.ts`);
+    const files = ['telemetry', 'recording', 'console', 'console-access', 'desk-requests', 'video-event'];
+    const kinds = files.flatMap((name) =>
+      [...source(name).matchAll(/\bkind: '([a-z-]+)'/g)].map((m) => m[1]!),
+    );
+    const telemetry = source('telemetry').split('/** Page → console')[0]!;
+    const fields = [...telemetry.matchAll(/^ {2,4}(\w+)\??: /gm)].map((match) => match[1]!);
+    assert.ok(kinds.length > 25 && fields.length > 60);
+    for (const name of new Set([...kinds, ...fields])) assert.ok(page.includes(`\`${name}\``), name);
+  });
+
   it('links every page once in docs/README.md', () => {
     const links = [...read('docs/README.md').matchAll(/\]\(([^)\s]+\.md)\)/g)].map((match) =>
       path.posix.join('docs', match[1]!),
