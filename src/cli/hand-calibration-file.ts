@@ -1,37 +1,34 @@
 import { existsSync, readFileSync } from 'node:fs';
-import { parseDocument } from 'yaml';
+import { parseDocument, stringify } from 'yaml';
 import { TeleopError } from '../core/errors.ts';
 import { writeWhole } from '../files/write-whole.ts';
-import type { HandCalibration } from '../mapping/retarget/calibration.ts';
+import type { Person } from '../mapping/retarget/person.ts';
+import { savePerson } from '../rig/people.ts';
 import type { Given } from './arguments.ts';
 
-/** Writes into the given rig or a separate file. Returns its path. */
-export function writeGains(given: Given, model: string, found: HandCalibration): string {
-  const rig = given.values['rig'];
-  if (typeof rig === 'string') {
-    writeWhole(rig, withGains(rig, ['operator', 'hand'], found));
-    return rig;
-  }
-  const file = String(given.values['out'] ?? `${model}.gains.yaml`);
-  writeWhole(file, withGains(file, [], found));
+/** Stores the hand under the person's name, or in the given file, and names the person in a rig. Returns the file. */
+export function writePerson(given: Given, person: Person): string {
+  const { out, rig } = given.values;
+  const name = String(given.values['person'] ?? 'me');
+  const rigText = typeof rig === 'string' ? withPerson(rig, typeof out === 'string' ? out : name) : null;
+  let file = String(out);
+  if (typeof out === 'string') writeWhole(out, stringify(person));
+  else file = savePerson(name, person);
+  if (rigText !== null) writeWhole(String(rig), rigText);
   return file;
 }
 
-/** The text of a YAML file with the gains set; everything else, including comments, is kept. */
-function withGains(file: string, under: readonly string[], found: HandCalibration): string {
-  const isRig = under.length > 0;
-  if (isRig && !existsSync(file))
+/** The text of a rig with the person set; everything else, including comments, is kept. */
+function withPerson(file: string, person: string): string {
+  if (!existsSync(file))
     throw new TeleopError('file-missing', `rig file ${file} does not exist`, {
       hint: 'Give the path of your own rig file: --rig my-hand.yaml.',
     });
-  const document = parseDocument(existsSync(file) ? readFileSync(file, 'utf8') : '');
+  const document = parseDocument(readFileSync(file, 'utf8'));
   if (document.errors.length > 0)
     throw new TeleopError('file-unreadable', `${file}: ${document.errors[0]!.message}`, {
       hint: 'Fix the YAML, or write to another file: --out FILE.',
     });
-  if (document.contents === null)
-    document.commentBefore = ' Written by `farhand calibrate hand`: joint = angle of the hand · gain + bias.';
-  for (const key of ['gain', 'biasRad'] as const)
-    for (const [name, value] of Object.entries(found[key])) document.setIn([...under, key, name], value);
+  document.setIn(['operator', 'hand', 'person'], person);
   return document.toString();
 }

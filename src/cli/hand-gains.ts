@@ -7,14 +7,14 @@ import { retargetConfig } from '../mapping/retarget/retargeter.ts';
 /** A rig that has the gains under operator.hand. */
 const rig = z.object({ operator: z.object({ hand: z.looseObject({}) }) });
 
-/** Gains and biases from a file that `farhand calibrate hand` wrote, or from a rig. */
+/** Gains and biases from a YAML file, or from a rig. */
 export function loadGains(file: string): Record<string, unknown> {
   let value: unknown;
   try {
     value = parse(readBounded(file).bytes.toString()) ?? {};
   } catch (cause) {
     throw new TeleopError('file-unreadable', `${file} cannot be read: ${(cause as Error).message}`, {
-      hint: 'Give a YAML file that `farhand calibrate hand` wrote.',
+      hint: 'Give a YAML file with gain and biasRad.',
       cause,
     });
   }

@@ -50,6 +50,28 @@ const capsule = z.strictObject({
   radiusM: z.number().positive(),
 });
 
+/** One finger, joints from the palm to the tip; each joint's `origin` is in the link before it, or in the palm. */
+const finger = z.strictObject({
+  name: z.enum(['thumb', 'index', 'middle', 'ring', 'pinky']),
+  joints: z.array(z.string()).min(2),
+  tipM: vector.describe('tip point in the last link, as deep under the pad as a tracked fingertip is'),
+  along: vector
+    .refine((axis) => axis.some((value) => value !== 0), 'must not be zero')
+    .optional()
+    .describe('direction of the straight finger in the last link; default: from its joint to the tip'),
+});
+
+/** Geometry of a hand, as a right hand. The palm's frame is the maker's. */
+const handGeometry = z
+  .strictObject({
+    wristM: vector.describe('centre of the wrist in the palm’s frame'),
+    fingers: z.array(finger).min(3).describe('thumb, index, middle and any others, in this order'),
+  })
+  .refine(
+    ({ fingers }) => ['thumb', 'index', 'middle'].every((name, i) => fingers[i]!.name === name),
+    'must start with thumb, index, middle',
+  );
+
 /** Box in the base frame. */
 export const boxSchema = z
   .strictObject({ minM: vector.describe('lower corner'), maxM: vector.describe('upper corner') })
@@ -67,6 +89,10 @@ export const robotModelSchema = z
       .enum(['ur', 'piper', 'serial', 'hand'])
       .describe('selects the closed-form solver; serial has none, a hand is not a chain'),
     joints: z.array(joint).min(1),
+    hand: handGeometry
+      .optional()
+      .describe('family hand: its fingers; without it a hand has only joint limits'),
+    mirrored: z.boolean().optional().describe('a left hand: the mirror image (x → −x) of `hand`'),
     tool: placement.prefault({}).describe('the flange in the last joint’s frame'),
     homeRad: z.array(z.number()).describe('resting pose, one angle per joint'),
     gripper: z.boolean().default(true),
@@ -77,7 +103,7 @@ export const robotModelSchema = z
     mayTouch: z.array(z.tuple([z.string(), z.string()])).default([]),
     workspace: boxSchema.optional().describe('box the flange must stay in, in the base frame'),
   })
-  .superRefine(({ joints, homeRad, capsules, mayTouch }, context) => {
+  .superRefine(({ joints, homeRad, capsules, mayTouch, hand }, context) => {
     const complain = (path: (string | number)[], message: string) =>
       context.addIssue({ code: 'custom', path, message });
     if (homeRad.length !== joints.length)
@@ -91,6 +117,12 @@ export const robotModelSchema = z
       if (frame > joints.length)
         complain(['capsules', i, 'frame'], `must be a frame from 0 to ${joints.length}`);
     });
+    const used = (hand?.fingers ?? []).flatMap((each) => each.joints);
+    used.forEach((name, i) => {
+      if (joints.find((joint) => joint.name === name)?.origin === undefined)
+        complain(['hand', 'fingers'], `there is no joint "${name}" with an origin`);
+      if (used.indexOf(name) !== i) complain(['hand', 'fingers'], `joint "${name}" is in two places`);
+    });
     mayTouch.forEach((pair, i) => {
       const unknown = pair.find((name) => !capsules.some((capsule) => capsule.name === name));
       if (unknown !== undefined) complain(['mayTouch', i], `there is no capsule "${unknown}"`);
@@ -99,5 +131,6 @@ export const robotModelSchema = z
 
 export type RobotModel = z.infer<typeof robotModelSchema>;
 export type JointModel = RobotModel['joints'][number];
+export type HandGeometry = NonNullable<RobotModel['hand']>;
 export type Capsule = RobotModel['capsules'][number];
 export type Box = z.infer<typeof boxSchema>;

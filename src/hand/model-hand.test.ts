@@ -40,7 +40,8 @@ describe('the model hand', () => {
   });
 
   it('brings the tips together in a pinch', () => {
-    assert.ok(spanM(shaped(HAND_SHAPES.pinch), 4, 8) < 0.005);
+    for (const [finger, name] of (['pinch', 'pinch-middle', 'pinch-ring', 'pinch-pinky'] as const).entries())
+      assert.ok(spanM(shaped(HAND_SHAPES[name]), 4, 8 + 4 * finger) < 0.005, name);
     assert.ok(spanM(shaped(HAND_SHAPES.open), 4, 8) > 0.05);
   });
 

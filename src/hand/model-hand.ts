@@ -13,11 +13,24 @@ export interface HandShape {
   thumbIpRad: number;
   /** Bend of the thumb's base across the palm. */
   thumbCrossRad: number;
-  /** Moves the thumb's tip to that of the index finger: 0 not at all, 1 onto it. */
+  /** Moves the thumb's tip to a finger's tip: 0 not at all, 1 onto it. */
   pinch: number;
+  /** The finger of the pinch, 0 index … 3 pinky; default: index. */
+  pinchFinger?: number;
 }
 
 const four = (value: number): number[] => [value, value, value, value];
+
+const pinching = (finger: number, mcpRad: number, pipRad: number, thumbCrossRad: number) => ({
+  mcpRad: four(0.2).with(finger, mcpRad),
+  pipRad: four(0.25).with(finger, pipRad),
+  spreadRad: [0.05, 0, -0.05, -0.1],
+  thumbMcpRad: 0.3,
+  thumbIpRad: 0.3,
+  thumbCrossRad,
+  pinch: 1,
+  pinchFinger: finger,
+});
 
 export const HAND_SHAPES = {
   open: {
@@ -56,6 +69,9 @@ export const HAND_SHAPES = {
     thumbCrossRad: 0.3,
     pinch: 1,
   },
+  'pinch-middle': pinching(1, 0.85, 0.9, 0.45),
+  'pinch-ring': pinching(2, 0.95, 0.95, 0.6),
+  'pinch-pinky': pinching(3, 1, 0.95, 0.75),
 } as const satisfies Record<string, HandShape>;
 export type HandShapeName = keyof typeof HAND_SHAPES;
 
@@ -90,7 +106,7 @@ export function shapeHand(shape: HandShape, place: HandPlace, isLeft: boolean, o
   outM.fill(0, 0, HAND_NUMBERS);
   for (let f = 0; f < 4; f++) shapeFinger(shape, f, outM);
   shapeThumb(shape, outM);
-  if (shape.pinch > 0) reach(outM, shape.pinch);
+  if (shape.pinch > 0) reach(outM, shape.pinch, shape.pinchFinger ?? 0);
   const [sin, cos] = [Math.sin(place.pitchRad), Math.cos(place.pitchRad)];
   for (let i = 0; i < HAND_NUMBERS; i += 3) {
     const [y, z] = [outM[i + 1]!, outM[i + 2]!];
@@ -133,9 +149,9 @@ function shapeThumb(shape: HandShape, outM: Float64Array): void {
   }
 }
 
-/** Moves the thumb's tip towards the index finger's by a share, keeping its bone lengths. */
-function reach(outM: Float64Array, share: number): void {
-  const [tip, goal] = [12, 3 * (PALM.index + 3)];
+/** Moves the thumb's tip towards a finger's by a share, keeping its bone lengths. */
+function reach(outM: Float64Array, share: number, finger: number): void {
+  const [tip, goal] = [12, 3 * (PALM.index + 3 + 4 * finger)];
   const gx = outM[tip]! + share * (outM[goal]! - outM[tip]!);
   const gy = outM[tip + 1]! + share * (outM[goal + 1]! - outM[tip + 1]!);
   const gz = outM[tip + 2]! + share * (outM[goal + 2]! - outM[tip + 2]!);
@@ -169,5 +185,6 @@ export function mixShapes(a: HandShape, b: HandShape, share: number): HandShape 
     thumbIpRad: mix(a.thumbIpRad, b.thumbIpRad),
     thumbCrossRad: mix(a.thumbCrossRad, b.thumbCrossRad),
     pinch: mix(a.pinch, b.pinch),
+    pinchFinger: (b.pinch > 0 ? b.pinchFinger : a.pinchFinger) ?? 0,
   };
 }

@@ -65,6 +65,7 @@ class HandMapper implements Mapper {
   engage(hand: HandSample, measuredRad: ArrayLike<number>): 'ok' | 'bad-input' {
     this.#engaged = false;
     this.#transform.reset();
+    this.#retargeter.reset();
     if (this.#solve(hand) === 'bad-input') return 'bad-input';
     const target = this.#targetRad;
     for (let i = 0; i < target.length; i++) {
@@ -101,7 +102,8 @@ class HandMapper implements Mapper {
     if (hand.points !== HAND_POINTS || !Number.isFinite(hand.takenNs)) return 'bad-input';
     if (checkHand(hand.pointsM) !== null) return 'bad-input';
     if (this.#transform.apply(hand.pointsM, hand.takenNs, this.#pointsM) !== 'ok') return 'unreachable';
-    const reason = this.#retargeter.retarget(this.#pointsM, HAND_POINTS, this.#goalRad, hand.isLeft);
+    const { isLeft, takenNs } = hand;
+    const reason = this.#retargeter.retarget(this.#pointsM, HAND_POINTS, this.#goalRad, isLeft, takenNs);
     return reason === null ? 'ok' : 'bad-input';
   }
 

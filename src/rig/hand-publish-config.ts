@@ -10,5 +10,5 @@ export const handPublishConfig = z.strictObject({
   viewPort: port.describe(
     'ZeroMQ port of a drawing of the hand, one JPEG per message (15001); 0: not published',
   ),
-  viewHz: z.number().min(1).max(60).default(15).describe('drawings per second'),
+  viewHz: z.number().min(1).max(90).default(15).describe('drawings per second'),
 });

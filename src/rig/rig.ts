@@ -21,6 +21,7 @@ import { realtimePriority, robotConfig } from '../robot/robot-config.ts';
 import { MAX_REDUNDANCY } from '../wire/codecs/command.ts';
 import { fleetConfig } from './fleet-config.ts';
 import { handPublishConfig } from './hand-publish-config.ts';
+import { loadPerson } from './people.ts';
 
 const port = z.int().min(0).max(65535);
 const options = z.record(z.string(), z.unknown());
@@ -143,7 +144,19 @@ export function loadRig(nameOrPath: string, overrides: readonly string[]): Resol
       source: 'command line',
       values: overrideTree(text, (value) => (value === '' ? '' : (parse(value) as unknown))),
     });
-  return resolveConfig(rigSchema, layers);
+  return resolveConfig(
+    rigSchema,
+    layers.map(({ source, values }) => ({ source, values: withPerson(values) })),
+  );
+}
+
+/** A person given by name is replaced by the measured hand. */
+function withPerson(values: ConfigTree): ConfigTree {
+  const operator = values['operator'] as ConfigTree | undefined;
+  const hand = operator?.['hand'] as ConfigTree | undefined;
+  const name = hand?.['person'];
+  if (typeof name !== 'string') return values;
+  return { ...values, operator: { ...operator, hand: { ...hand, person: loadPerson(name) } } };
 }
 
 function rigFile(nameOrPath: string): string {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { after, afterEach, before, describe, it } from 'node:test';
-import { writeGains } from '../../src/cli/hand-calibration-file.ts';
+import { writePerson } from '../../src/cli/hand-calibration-file.ts';
 import { openTls } from '../../src/console/ca.ts';
 import { DeviceStore } from '../../src/console/devices.ts';
 import { TeleopError } from '../../src/core/errors.ts';
@@ -102,11 +102,7 @@ const CASES: Case[] = [
     write: (dir, isFirst) => {
       const rig = path.join(dir, 'rig.yaml');
       if (isFirst) writeFileSync(rig, `# ${LONG}\nname: mine\n`);
-      else
-        writeGains({ values: { rig }, words: [], overrides: [] }, 'orca', {
-          gain: { a: 1 },
-          biasRad: { a: 0 },
-        } as never);
+      else writePerson({ values: { rig, out: path.join(dir, 'person.yaml') }, words: [], overrides: [] }, {});
     },
   },
   {

@@ -1,7 +1,7 @@
 import type { RobotModel } from '../../src/geometry/robot-model.ts';
 import { HAND_NUMBERS, HAND_POINTS } from '../../src/hand/points.ts';
 import { HAND_BONES, projectHand } from '../../src/hand/projection.ts';
-import { robotHandPoints } from '../../src/mapping/retarget/robot-fingers.ts';
+import { createRobotHandPoints, type RobotHandPoints } from '../../src/mapping/retarget/robot-hand-points.ts';
 import type { Telemetry } from '../../src/messages/telemetry.ts';
 import { element, setText } from '../dom.ts';
 
@@ -15,27 +15,28 @@ export class FingersPanel {
   readonly #canvas = element('fingers-view', HTMLCanvasElement);
   readonly #flat = new Float64Array(2 * HAND_POINTS);
   readonly #robotM = new Float64Array(HAND_NUMBERS);
-  #joints: readonly string[] = [];
+  #robotPoints: RobotHandPoints | null = null;
+  #isLeftRobot = false;
 
-  setModel({ family, joints }: RobotModel): void {
-    this.#joints = family === 'hand' ? joints.map(({ name }) => name) : [];
+  setModel(model: RobotModel): void {
+    this.#robotPoints = createRobotHandPoints(model);
+    this.#isLeftRobot = model.mirrored === true;
   }
 
   show({ hand, robot }: Telemetry): void {
     const points = hand?.pointsM ?? null;
-    const isRobotHand = this.#joints.length > 0 && robot !== null;
-    this.#panel.hidden = points === null && !isRobotHand;
+    const drawsRobot = this.#robotPoints !== null && robot !== null;
+    this.#panel.hidden = points === null && !drawsRobot;
     if (this.#panel.hidden) return;
     const isLeft = hand?.isLeft ?? false;
     setText(this.#side, points === null ? 'no hand tracked' : isLeft ? 'left hand' : 'right hand');
     const context = this.#clear();
     if (context === null) return;
-    const at = isRobotHand ? 0.28 : 0.5;
+    const at = drawsRobot ? 0.28 : 0.5;
     if (points !== null) this.#draw(context, points, isLeft, at, '--hand');
-    if (!isRobotHand) return;
-    robotHandPoints(this.#joints, robot.measuredRad, this.#robotM);
-    if (isLeft) for (let i = 0; i < HAND_NUMBERS; i += 3) this.#robotM[i]! *= -1;
-    this.#draw(context, this.#robotM, isLeft, 0.72, '--robot');
+    if (!drawsRobot) return;
+    this.#robotPoints!.fill(robot.measuredRad, this.#robotM);
+    this.#draw(context, this.#robotM, this.#isLeftRobot, 0.72, '--robot');
   }
 
   #clear(): CanvasRenderingContext2D | null {

@@ -1,143 +1,144 @@
-import type { JointModel, RobotModel } from '../../geometry/robot-model.ts';
-import { fingerTip, thumbTip } from './robot-fingers.ts';
+import type { RobotModel } from '../../geometry/robot-model.ts';
+import { checkHand, HAND_NUMBERS, spanM } from '../../hand/points.ts';
+import { FingerTargets } from './finger-targets.ts';
+import { createHandMeter, HAND_ANGLES } from './hand-angles.ts';
+import { HandChains } from './hand-chains.ts';
+import { PalmPoints } from './palm-points.ts';
+import type { Person } from './person.ts';
+import { measurePalm } from './robot-palm.ts';
 
-/** Poses that the person shows, in this order. */
-export const CALIBRATION_POSES = ['open', 'fist', 'spread', 'pinch'] as const;
+/** Poses that the person shows, in this order; the last four touch that finger with the thumb. */
+export const CALIBRATION_POSES = ['open', 'fist', 'index', 'middle', 'ring', 'pinky'] as const;
 export type CalibrationPose = (typeof CALIBRATION_POSES)[number];
 
-/** Mean joint angles in each pose before gain and bias, in the model's order. */
-export type PoseAngles = Record<CalibrationPose, ArrayLike<number>>;
+/** Hands of 21 points seen in each pose, all of one side. */
+export type SeenPoses = Record<CalibrationPose, readonly Float64Array[]>;
 
-export interface HandCalibration {
-  gain: Record<string, number>;
-  biasRad: Record<string, number>;
-  /** Joints that were not calibrated, and why. */
-  left: Record<string, string>;
+export interface PoseTrouble {
+  pose: CalibrationPose;
+  /** For the person: what was wrong. */
+  trouble: string;
 }
 
-/** Least motion between two poses needed to calibrate a joint. */
-const LEAST_RAD = { flexion: 0.3, coupled: 0.08, abduction: 0.12 } as const;
-const SEARCH_STEPS = 200;
-const GAIN = { min: 0.3, max: 3 } as const;
-/** Share of the range that the person's own extreme reaches. */
-const REACH = 0.95;
-const MOST_TILT_RAD = 0.5;
+const PINCHES = CALIBRATION_POSES.slice(2) as readonly ('index' | 'middle' | 'ring' | 'pinky')[];
+const FINGERS = ['thumb', ...PINCHES] as const;
+const LEAST_HANDS = 20;
+const FARTHEST_TOUCH_M = 0.035;
+/** Tracked bones may vary by this share within a pose. */
+const BONE_SHARE = 0.15;
+const FIST_RAD = 3.3;
+const MOST_BEND_RAD = 0.35;
 
-interface Line {
-  gain: number;
-  biasRad: number;
-}
-
-/**
- * Gains and biases that map this person's hand to the robot's range: an open hand gives straight fingers, a
- * fist and spread fingers nearly reach their limits. The thumb's abduction comes from pinch and spread: in
- * the pinch its tip comes as close to the index finger's as the estimated geometry allows. The wrist is level
- * where the open hand was.
- */
-export function calibrateHand(model: RobotModel, poses: PoseAngles): HandCalibration {
-  const found: HandCalibration = { gain: {}, biasRad: {}, left: {} };
-  fitLines(model, poses, found);
-  fitPinch(model, poses, found);
-  return found;
-}
-
-function fitLines(model: RobotModel, poses: PoseAngles, found: HandCalibration): void {
-  model.joints.forEach((joint, i) => {
-    const at = (pose: CalibrationPose) => poses[pose][i]!;
-    const line = lineOf(joint, at);
-    if (typeof line === 'string') {
-      found.left[joint.name] = line;
-      return;
-    }
-    found.gain[joint.name] = round(line.gain);
-    found.biasRad[joint.name] = round(line.biasRad);
-  });
-}
-
-/**
- * Fits the thumb's abduction to the pinch instead of the fist: there its tip comes closest to the index
- * finger's.
- */
-function fitPinch(model: RobotModel, poses: PoseAngles, found: HandCalibration): void {
-  const at = (name: string) => model.joints.findIndex((joint) => joint.name === name);
-  const abd = at('thumb_abd');
-  const joint = model.joints[abd]!;
-  const rad = Float64Array.from(model.joints, (other, i) =>
-    within(other, (found.gain[other.name] ?? 1) * poses.pinch[i]! + (found.biasRad[other.name] ?? 0)),
-  );
-  const goalRad = nearestAbduction(joint, rad, at);
-  const line = between(
-    poses.pinch[abd]!,
-    goalRad,
-    poses.spread[abd]!,
-    REACH * joint.maxRad,
-    LEAST_RAD.abduction,
-  );
-  if (typeof line === 'string') return;
-  delete found.left[joint.name];
-  found.gain[joint.name] = round(line.gain);
-  found.biasRad[joint.name] = round(line.biasRad);
-}
-
-function nearestAbduction(
-  { minRad, maxRad }: JointModel,
-  rad: Float64Array,
-  at: (name: string) => number,
-): number {
-  const angle = (name: string) => rad[at(name)]!;
-  const bends = at('thumb_cmc') >= 0 ? ['cmc', 'mcp', 'dip'] : ['mcp', 'pip', 'dip'];
-  const [first, second, third] = bends.map((part) => angle(`thumb_${part}`));
-  const [thumbM, indexM] = [new Float64Array(3), new Float64Array(3)];
-  fingerTip(0, angle('index_abd'), angle('index_mcp'), angle('index_pip'), indexM);
-  let [bestRad, bestM] = [0, Number.POSITIVE_INFINITY];
-  for (let step = 0; step <= SEARCH_STEPS; step++) {
-    const abdRad = minRad + (step / SEARCH_STEPS) * (maxRad - minRad);
-    thumbTip(abdRad, first!, second!, third!, thumbM);
-    const apartM = Math.hypot(...thumbM.map((value, k) => value - indexM[k]!));
-    if (apartM < bestM) [bestRad, bestM] = [abdRad, apartM];
+/** What is wrong with the hands seen in one pose; null if it can be used. */
+export function checkPose(
+  pose: CalibrationPose,
+  hands: readonly Float64Array[],
+  isLeft: boolean,
+): string | null {
+  if (hands.length < LEAST_HANDS) return `the hand was seen only ${hands.length} times`;
+  if (hands.some((hand) => checkHand(hand) !== null)) return 'the tracked points are not a hand';
+  for (let i = 1; i < 21; i++) {
+    if (i % 4 === 1) continue;
+    const bones = hands.map((hand) => spanM(hand, i - 1, i));
+    const middleM = median(bones);
+    const spread = Math.max(...bones.map((bone) => Math.abs(bone - middleM)));
+    if (spread > BONE_SHARE * middleM && spread > 0.004) return 'the tracking was unsteady';
   }
-  return bestRad;
+  if (pose === 'fist') {
+    const bends = openBends(hands, isLeft).map((finger) => finger.reduce((sum, value) => sum + value, 0));
+    const open = bends.findIndex((bend) => bend < FIST_RAD);
+    return open < 0 ? null : `the ${PINCHES[open]} finger was not closed`;
+  }
+  if (pose === 'open') {
+    const bent = openBends(hands, isLeft).findIndex((finger) => finger.some((bend) => bend > 0.7));
+    return bent < 0 ? null : `the ${PINCHES[bent]} finger was bent`;
+  }
+  const touchM = touchOf(hands, pose);
+  return touchM <= FARTHEST_TOUCH_M ? null : `thumb and ${pose} were ${Math.round(touchM * 1000)} mm apart`;
 }
 
-function lineOf(joint: JointModel, at: (pose: CalibrationPose) => number): Line | string {
-  if (joint.name === 'wrist') return levelled(at('open'));
-  if (joint.name === 'thumb_abd')
-    return between(at('fist'), within(joint, 0), at('spread'), REACH * joint.maxRad, LEAST_RAD.abduction);
-  if (joint.name.endsWith('_abd')) return spreadOf(joint, at('open'), at('spread'));
-  const least = joint.name === 'thumb_dip' ? LEAST_RAD.coupled : LEAST_RAD.flexion;
-  return between(at('open'), within(joint, 0), at('fist'), REACH * joint.maxRad, least);
+/** The person's hand from all poses, or what was wrong with one of them. `model` has finger geometry. */
+export function calibratePerson(model: RobotModel, seen: SeenPoses, isLeft: boolean): Person | PoseTrouble {
+  for (const pose of CALIBRATION_POSES) {
+    const trouble = checkPose(pose, seen[pose], isLeft);
+    if (trouble !== null) return { pose, trouble };
+  }
+  const all = CALIBRATION_POSES.flatMap((pose) => seen[pose]);
+  const person: Person = {
+    lengthM: FINGERS.map((_, f) => round(median(all.map((hand) => fingerLength(hand, f))))),
+    touchM: PINCHES.map((pose) => round(touchOf(seen[pose], pose))),
+    openRad: openBends(seen.open, isLeft).map(
+      (finger) => finger.map((bend) => round(clamp(bend, MOST_BEND_RAD))) as [number, number, number],
+    ),
+  };
+  return { ...person, thumbM: thumbOffset(model, person, seen, isLeft) };
 }
 
-const within = ({ minRad, maxRad }: JointModel, rad: number): number =>
-  Math.min(maxRad, Math.max(minRad, rad));
+const fingerLength = (hand: Float64Array, f: number): number =>
+  spanM(hand, 1 + 4 * f, 2 + 4 * f) + spanM(hand, 2 + 4 * f, 3 + 4 * f) + spanM(hand, 3 + 4 * f, 4 + 4 * f);
 
-function levelled(openRad: number): Line | string {
-  if (Math.abs(openRad) > MOST_TILT_RAD) return 'the open hand was not level';
-  return { gain: 1, biasRad: -openRad };
+const touchOf = (hands: readonly Float64Array[], pose: CalibrationPose): number =>
+  median(hands.map((hand) => spanM(hand, 4, 8 + 4 * PINCHES.indexOf(pose as 'index'))));
+
+/** MCP, PIP and DIP bend of index … pinky. */
+function openBends(hands: readonly Float64Array[], isLeft: boolean): number[][] {
+  const meter = createHandMeter();
+  const angles = new Float64Array(HAND_ANGLES.length);
+  const rows = hands.map((hand) => {
+    meter.measure(hand, isLeft, angles);
+    return PINCHES.flatMap((finger, f) => [
+      angles[HAND_ANGLES.indexOf(`${finger}_mcp`)]!,
+      angles[HAND_ANGLES.indexOf(`${finger}_pip`)]!,
+      bendAt(hand, 7 + 4 * f),
+    ]);
+  });
+  return PINCHES.map((_, f) => [0, 1, 2].map((joint) => median(rows.map((row) => row[3 * f + joint]!))));
 }
 
-/** The middle finger hardly spreads: it keeps its gain, only its bias is calibrated. */
-function spreadOf(joint: JointModel, openRad: number, spreadRad: number): Line | string {
-  const movedRad = spreadRad - openRad;
-  if (Math.abs(movedRad) < LEAST_RAD.abduction) return { gain: 1, biasRad: -openRad };
-  const endRad = REACH * (movedRad > 0 ? joint.maxRad : joint.minRad);
-  return between(openRad, within(joint, 0), spreadRad, endRad, LEAST_RAD.abduction);
+/** Angle between the bones that meet in a point. */
+function bendAt(hand: Float64Array, point: number): number {
+  let dot = 0;
+  for (let k = 3 * point; k < 3 * point + 3; k++)
+    dot += (hand[k]! - hand[k - 3]!) * (hand[k + 3]! - hand[k]!);
+  return Math.acos(clamp(dot / (spanM(hand, point - 1, point) * spanM(hand, point, point + 1)), 1));
 }
 
-/** The line through two poses; a gain out of bounds is clamped, keeping the first pose. */
-function between(
-  fromRad: number,
-  fromGoalRad: number,
-  toRad: number,
-  toGoalRad: number,
-  leastRad: number,
-): Line | string {
-  const movedRad = toRad - fromRad;
-  if (!(Math.abs(movedRad) >= leastRad)) return `moved by only ${movedRad.toFixed(2)} rad`;
-  const slope = (toGoalRad - fromGoalRad) / movedRad;
-  if (!(slope > 0)) return 'moved in the wrong direction';
-  const gain = Math.min(GAIN.max, Math.max(GAIN.min, slope));
-  return { gain, biasRad: fromGoalRad - gain * fromRad };
+/** Moves the thumb's target so that in the person's own pinches it agrees with the fingers' targets. */
+function thumbOffset(
+  model: RobotModel,
+  person: Person,
+  seen: SeenPoses,
+  isLeft: boolean,
+): [number, number, number] {
+  const chains = new HandChains(model);
+  const palm = measurePalm(chains);
+  const points = new PalmPoints(palm.axes);
+  const targets = new FingerTargets(chains, palm, person);
+  const rawM = new Float64Array(HAND_NUMBERS);
+  const sums: number[][] = [[], [], []];
+  chains.hand.fingers.forEach(({ name }, f) => {
+    if (name === 'thumb') return;
+    const tip = 3 * (4 + 4 * FINGERS.indexOf(name));
+    for (const hand of seen[name]) {
+      points.take(hand, isLeft);
+      rawM.set(points.pointsM);
+      targets.take(points.pointsM);
+      for (let k = 0; k < 3; k++)
+        sums[k]!.push(targets.tipsM[3 * f + k]! - targets.tipsM[k]! - (rawM[tip + k]! - rawM[12 + k]!));
+    }
+  });
+  return sums.map((values) => round(values.reduce((sum, value) => sum + value, 0) / values.length)) as [
+    number,
+    number,
+    number,
+  ];
 }
 
-const round = (value: number): number => Math.round(value * 1e4) / 1e4;
+function median(values: readonly number[]): number {
+  const sorted = [...values].sort((a, b) => a - b);
+  const at = sorted.length >> 1;
+  return sorted.length % 2 === 1 ? sorted[at]! : (sorted[at - 1]! + sorted[at]!) / 2;
+}
+
+const clamp = (value: number, most: number): number => Math.min(most, Math.max(-most, value));
+const round = (value: number): number => Math.round(value * 1e5) / 1e5;

@@ -1,6 +1,9 @@
 import { checkHand, HAND_NUMBERS, HAND_POINTS, type HandReason, PALM } from '../../hand/points.ts';
 
-/** Angles measured on a hand, in radians; 0 is a straight finger in line with the palm. */
+/**
+ * Angles measured on a hand, in radians; 0 is a straight finger in line with the palm. Abduction is positive
+ * toward the thumb.
+ */
 export const HAND_ANGLES = [
   'thumb_mcp',
   'thumb_abd',
@@ -21,9 +24,7 @@ export const HAND_ANGLES = [
 ] as const;
 export type HandAngle = (typeof HAND_ANGLES)[number];
 
-/**
- * A bone out of the palm's plane tells little about abduction: in-plane share over which its weight fades.
- */
+/** The abduction of a bone out of the palm's plane is not well defined: in-plane share over which it fades. */
 const FADE_FROM = 0.1;
 const FADE_OVER = 0.2;
 
@@ -36,13 +37,13 @@ const FLEXIONS = Uint8Array.of(
   ...[2, 3, 4],
   ...[INDEX, MIDDLE, RING, PINKY].flatMap((mcp, f) => [4 + 3 * f, mcp, mcp + 1, 5 + 3 * f, mcp + 1, mcp + 2]),
 );
-/** Abductions: index of the angle, bone, and sign. */
-const ABDUCTIONS = Int8Array.of(
-  ...[1, 2, 1],
-  ...[3, INDEX + 1, 1],
-  ...[6, MIDDLE + 1, 1],
-  ...[9, RING + 1, -1],
-  ...[12, PINKY + 1, -1],
+/** Abductions: index of the angle, and the bone by its end point. A finger's MCP angle follows its abduction. */
+const ABDUCTIONS = Uint8Array.of(
+  ...[1, 2],
+  ...[3, INDEX + 1],
+  ...[6, MIDDLE + 1],
+  ...[9, RING + 1],
+  ...[12, PINKY + 1],
 );
 const WRIST_ANGLE = 15;
 
@@ -55,9 +56,15 @@ export interface HandMeter {
   measure(pointsM: Float64Array, isLeft: boolean, outRad: Float64Array): HandReason | null;
 }
 
+/** Where a finger's MCP angle is measured: in the plane in which it bends, or as the document does. */
+export type Flexion = 'plane' | 'bones';
+
 /** `gravity` is the unit vector pointing down in the frame of the points. */
-export function createHandMeter(gravity: readonly number[] = [0, -1, 0]): HandMeter {
-  return new Meter(gravity);
+export function createHandMeter(
+  gravity: readonly number[] = [0, -1, 0],
+  flexion: Flexion = 'plane',
+): HandMeter {
+  return new Meter(gravity, flexion);
 }
 
 /** Uses loops over typed arrays: a function that returns a number may allocate on every call. */
@@ -69,8 +76,11 @@ class Meter implements HandMeter {
   readonly #palm = new Float64Array(9);
   readonly #angles = new Float64Array(HAND_ANGLES.length);
 
-  constructor(gravity: readonly number[]) {
+  readonly #inPlane: boolean;
+
+  constructor(gravity: readonly number[], flexion: Flexion) {
     this.#gravity = Float64Array.from(gravity);
+    this.#inPlane = flexion === 'plane';
   }
 
   measure(pointsM: Float64Array, isLeft: boolean, outRad: Float64Array): HandReason | null {
@@ -141,16 +151,23 @@ class Meter implements HandMeter {
     }
   }
 
+  /** Also the MCP angles of the fingers in the planes in which they bend. */
   #abduct(): void {
-    const [bones, palm] = [this.#bones, this.#palm];
-    for (let i = 0; i < ABDUCTIONS.length; i += 3) {
+    const bones = this.#bones;
+    const palm = this.#palm;
+    for (let i = 0; i < ABDUCTIONS.length; i += 2) {
+      const angle = ABDUCTIONS[i]!;
       const u = 3 * ABDUCTIONS[i + 1]!;
       const x = bones[u]! * palm[0]! + bones[u + 1]! * palm[1]! + bones[u + 2]! * palm[2]!;
       const y = bones[u]! * palm[3]! + bones[u + 1]! * palm[4]! + bones[u + 2]! * palm[5]!;
       const z = bones[u]! * palm[6]! + bones[u + 1]! * palm[7]! + bones[u + 2]! * palm[8]!;
       const flat = Math.sqrt(Math.max(0, 1 - z * z));
       const fade = Math.min(1, Math.max(0, (flat - FADE_FROM) / FADE_OVER));
-      this.#angles[ABDUCTIONS[i]!] = fade === 0 ? 0 : ABDUCTIONS[i + 2]! * fade * Math.atan2(x, y);
+      // A bone that is bent beyond the palm's normal points backwards: its direction in the plane is opposite.
+      const aside = fade === 0 ? 0 : fade * (y < 0 && i > 0 ? Math.atan2(-x, -y) : Math.atan2(x, y));
+      this.#angles[angle] = aside;
+      if (i > 0 && this.#inPlane)
+        this.#angles[angle + 1] = Math.atan2(z, Math.cos(aside) * y + Math.sin(aside) * x);
     }
   }
 }

@@ -14,7 +14,10 @@ import { JointMap } from './mapping.ts';
 
 const rad = (deg: number): number => (deg * Math.PI) / 180;
 const modelOf = (hand: Hand): RobotModel =>
-  robotModelSchema.parse(parse(readFileSync(`robots/${hand.name}.yaml`, 'utf8')));
+  robotModelSchema.parse({
+    ...(parse(readFileSync(`robots/${hand.name.replace('left', 'right')}.yaml`, 'utf8')) as object),
+    name: hand.name,
+  });
 const byName = (name: string): Hand => HANDS.find((hand) => hand.name === name)!;
 
 interface Vector {

@@ -1,0 +1,84 @@
+import type { FingerTargets } from './finger-targets.ts';
+import type { HandChains } from './hand-chains.ts';
+import type { Person } from './person.ts';
+
+/** Person's distance from thumb to fingertip, for a palm of MEAN_PALM_M, over which a pinch forms. */
+const NEAR_M = 0.025;
+const FAR_M = 0.06;
+const MEAN_PALM_M = 0.095;
+/** Bend of a finger over which a pinch becomes a fist. */
+const FIST_FROM_RAD = 2.6;
+const FIST_RAD = 3.3;
+const CHANGE_PER_S = 10;
+/** Weight of the vector thumb → tip away from a pinch and in it. */
+const FAR_WEIGHT = 0.25;
+const NEAR_WEIGHT = 10;
+/** Distance of the robot's tip points when its pads touch, for a person whose touch was measured. */
+const CONTACT_M = 0.012;
+
+const TIPS = { thumb: 12, index: 24, middle: 36, ring: 48, pinky: 60 } as const;
+
+/**
+ * Vectors from the robot's thumb tip to its other tips: in a pinch the person's own, in metres; otherwise the
+ * difference of the tips' targets. Hot path: nothing allocates; one caller at a time.
+ */
+export class PinchGoals {
+  readonly vectorsM: Float64Array;
+  readonly weights: Float64Array;
+  /** How far each finger is in a pinch, 0 … 1; the thumb: as far as any. */
+  readonly pinch: Float64Array;
+  readonly #fingers: number;
+  readonly #tips: Int32Array;
+  readonly #shiftM: Float64Array;
+  #started = false;
+
+  constructor(chains: HandChains, { touchM }: Person) {
+    this.#fingers = chains.fingers;
+    const names = chains.hand.fingers.map(({ name }) => name);
+    this.#tips = Int32Array.from(names, (name) => TIPS[name]);
+    this.#shiftM = Float64Array.from(names, (name) => {
+      const touch = touchM?.[TIPS[name] / 12 - 2] ?? 0;
+      return touch > 0 ? CONTACT_M - touch : 0;
+    });
+    this.vectorsM = new Float64Array(3 * this.#fingers);
+    this.weights = new Float64Array(this.#fingers);
+    this.pinch = new Float64Array(this.#fingers);
+  }
+
+  reset(): void {
+    this.#started = false;
+  }
+
+  /** `pointsM`: the person's, in the robot's palm, before corrections. */
+  take(pointsM: Float64Array, palmM: Float64Array, targets: FingerTargets, dtS: number): void {
+    this.pinch[0] = 0;
+    for (let f = 1; f < this.#fingers; f++) {
+      this.#aim(f, pointsM, palmM, targets, dtS);
+      if (this.pinch[f]! > this.pinch[0]!) this.pinch[0] = this.pinch[f]!;
+    }
+    this.#started = true;
+  }
+
+  #aim(f: number, p: Float64Array, palmM: Float64Array, targets: FingerTargets, dtS: number): void {
+    const tip = this.#tips[f]!;
+    const dx = p[tip]! - p[12]!;
+    const dy = p[tip + 1]! - p[13]!;
+    const dz = p[tip + 2]! - p[14]!;
+    const apartM = Math.sqrt(dx * dx + dy * dy + dz * dz);
+    const near = clampedShare((FAR_M - (apartM * MEAN_PALM_M) / palmM[0]!) / (FAR_M - NEAR_M));
+    const open = clampedShare((FIST_RAD - targets.bendRad[f]!) / (FIST_RAD - FIST_FROM_RAD));
+    let pinch = near * near * (3 - 2 * near) * open * open * (3 - 2 * open);
+    const most = CHANGE_PER_S * dtS;
+    if (this.#started) pinch = Math.min(this.pinch[f]! + most, Math.max(this.pinch[f]! - most, pinch));
+    this.pinch[f] = pinch;
+    this.weights[f] = FAR_WEIGHT * (NEAR_WEIGHT / FAR_WEIGHT) ** pinch;
+    const goalM = this.#shiftM[f] === 0 ? apartM : Math.max(0.2 * CONTACT_M, apartM + this.#shiftM[f]!);
+    const scale = goalM / Math.max(1e-6, apartM);
+    const t = targets.tipsM;
+    this.vectorsM[3 * f] = pinch * scale * dx + (1 - pinch) * (t[3 * f]! - t[0]!);
+    this.vectorsM[3 * f + 1] = pinch * scale * dy + (1 - pinch) * (t[3 * f + 1]! - t[1]!);
+    this.vectorsM[3 * f + 2] = pinch * scale * dz + (1 - pinch) * (t[3 * f + 2]! - t[2]!);
+  }
+}
+
+const clampedShare = (value: number): number => Math.min(1, Math.max(0, value));

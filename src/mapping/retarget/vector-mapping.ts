@@ -1,0 +1,109 @@
+import { NS_PER_S } from '../../core/time/clock.ts';
+import type { RobotModel } from '../../geometry/robot-model.ts';
+import { HAND_NUMBERS } from '../../hand/points.ts';
+import { BoxedStep } from './boxed-step.ts';
+import { FingerTargets } from './finger-targets.ts';
+import { HandChains } from './hand-chains.ts';
+import { NormalEquations } from './normal-equations.ts';
+import { PalmPoints } from './palm-points.ts';
+import type { Person } from './person.ts';
+import { PinchGoals } from './pinch-goals.ts';
+import { PointFilter } from './point-filter.ts';
+import { measurePalm } from './robot-palm.ts';
+
+/** Weight of the last solution at the usual rate, metres per radian; it scales with the root of the rate. */
+const REST_M = 0.008;
+const USUAL_PERIOD_S = 1 / 72;
+const STEPS = 4;
+/** Additional steps of a first hand, which starts from the plain angle mapping. */
+const FIRST_STEPS = 6;
+/** After a longer gap nothing of the past is used. */
+const GAP_S = 0.25;
+const LEAST_PERIOD_S = 1e-3;
+
+/**
+ * Joint angles whose fingertips, seen from the palm, are where the person's are: tip and middle joint of each
+ * finger at the robot's size, and in a pinch the person's own distance between the tips. Hot path: nothing
+ * allocates; one caller at a time.
+ */
+export class VectorMapping {
+  readonly chains: HandChains;
+  readonly #points: PalmPoints;
+  readonly #filter: PointFilter | null;
+  readonly #measuredM = new Float64Array(HAND_NUMBERS);
+  readonly #targets: FingerTargets;
+  readonly #pinches: PinchGoals;
+  readonly #equations: NormalEquations;
+  readonly #step: BoxedStep;
+  readonly #qRad: Float64Array;
+  readonly #lastRad: Float64Array;
+  readonly #restM = new Float64Array(1);
+  #takenNs = Number.NaN;
+  #started = false;
+
+  constructor(model: RobotModel, person: Person, filtered: boolean) {
+    this.chains = new HandChains(model);
+    const palm = measurePalm(this.chains);
+    this.#points = new PalmPoints(palm.axes);
+    this.#filter = filtered ? new PointFilter() : null;
+    this.#targets = new FingerTargets(this.chains, palm, person);
+    this.#pinches = new PinchGoals(this.chains, person);
+    this.#equations = new NormalEquations(this.chains, palm.middle);
+    this.#step = new BoxedStep(this.#equations, this.chains.jointOf, model.joints);
+    this.#qRad = Float64Array.from(model.homeRad);
+    this.#lastRad = Float64Array.from(model.homeRad);
+  }
+
+  /** Forgets the past: the next hand starts anew. */
+  reset(): void {
+    this.#started = false;
+    this.#filter?.reset();
+    this.#pinches.reset();
+  }
+
+  /**
+   * Fills the fingers' joints in `outRad`; others are untouched. `pointsM`: 21 that `checkHand` accepts.
+   * `takenNs`: when the hand was seen; NaN: one usual period after the one before. A repeated hand gives the
+   * same result.
+   */
+  map(pointsM: Float64Array, isLeft: boolean, takenNs: number, outRad: Float64Array): void {
+    const passedS = (takenNs - this.#takenNs) / NS_PER_S;
+    this.#takenNs = takenNs;
+    if (!this.#started || passedS !== 0) this.#solve(pointsM, isLeft, passedS);
+    const joints = this.chains.jointOf;
+    for (let e = 0; e < joints.length; e++) outRad[joints[e]!] = this.#qRad[joints[e]!]!;
+  }
+
+  #solve(pointsM: Float64Array, isLeft: boolean, passedS: number): void {
+    const points = this.#points.pointsM;
+    this.#points.take(pointsM, isLeft);
+    if (passedS < 0 || passedS > GAP_S) this.reset();
+    const dtS = Number.isNaN(passedS) || passedS <= 0 ? USUAL_PERIOD_S : Math.max(LEAST_PERIOD_S, passedS);
+    if (this.#filter?.jumps(points, dtS)) this.reset();
+    this.#filter?.apply(points, dtS);
+    this.#measuredM.set(points);
+    this.#targets.take(points);
+    this.#pinches.take(this.#measuredM, this.#points.palmM, this.#targets, dtS);
+    if (!this.#started) this.#begin();
+    this.#lastRad.set(this.#qRad);
+    this.#restM[0] = REST_M * Math.sqrt(USUAL_PERIOD_S / dtS);
+    for (let i = 0; i < STEPS; i++) this.#iterate();
+  }
+
+  #begin(): void {
+    const { jointOf, model } = this.chains;
+    for (let e = 0; e < jointOf.length; e++) {
+      const { minRad, maxRad } = model.joints[jointOf[e]!]!;
+      this.#qRad[jointOf[e]!] = Math.min(maxRad, Math.max(minRad, this.#targets.likeRad[e]!));
+    }
+    this.#started = true;
+    this.#restM[0] = 0;
+    for (let i = 0; i < FIRST_STEPS; i++) this.#iterate();
+  }
+
+  #iterate(): void {
+    this.chains.place(this.#qRad);
+    this.#equations.build(this.#qRad, this.#lastRad, this.#targets, this.#pinches, this.#restM);
+    this.#step.apply(this.#qRad);
+  }
+}

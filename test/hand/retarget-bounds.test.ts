@@ -1,0 +1,210 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { createRetargeter, type Retargeter, retargetConfig } from '../../src/mapping/retarget/retargeter.ts';
+import { loadModel } from '../../src/rig/robot-models.ts';
+import { makerModel, makerPoints } from './maker-kinematics.ts';
+import {
+  type Body,
+  between,
+  body,
+  gapM,
+  normals,
+  PROPORTIONS,
+  type Proportions,
+  pinch,
+  points,
+  SHAPES,
+  type Shape,
+} from './people.ts';
+
+/**
+ * The bounds of retargeting by vectors, on manual time. The judge shares no code with what it judges: its people and
+ * its kinematics of the robot are its own.
+ */
+const DEG = Math.PI / 180;
+const PINCH_M = 0.003;
+const kinds = Object.keys(PROPORTIONS) as Proportions[];
+
+class Judge {
+  readonly q = new Float64Array(17);
+  readonly #hands: Retargeter;
+  readonly #version: 'v1' | 'v2';
+  readonly #at = new Map<string, number>();
+
+  constructor(version: 'v1' | 'v2', filter: boolean) {
+    this.#version = version;
+    const model = loadModel(`orca-${version}-right`);
+    model.joints.forEach(({ name }, i) => {
+      this.#at.set(name, i);
+    });
+    this.#hands = createRetargeter(model, retargetConfig.parse({ filter }));
+  }
+
+  /** A new person: nothing of the last one is left. */
+  reset(): void {
+    this.#hands.reset();
+  }
+
+  give(pointsM: Float64Array, atS: number): void {
+    assert.equal(this.#hands.retarget(pointsM, 21, this.q, false, Math.round(atS * 1e9)), null);
+  }
+
+  tips(): number[][] {
+    return makerPoints(makerModel(this.#version), (name) => this.q[this.#at.get(name)!]!);
+  }
+
+  /** How far the robot's gap between thumb and finger is from the person's. */
+  pinchError(pointsM: Float64Array, finger: number): number {
+    const tips = this.tips();
+    const robotM = Math.hypot(...tips[0]!.map((value, k) => value - tips[finger + 1]![k]!));
+    return Math.abs(robotM - gapM(pointsM, 4, 8 + 4 * finger));
+  }
+}
+
+const noisy = (clean: Float64Array, normal: () => number): Float64Array =>
+  clean.map((value) => value + 0.001 * normal());
+const minimumJerk = (t: number): number => t * t * t * (10 - 15 * t + 6 * t * t);
+
+/** All people who can reach, with their pinches: 8, 12 and 20 mm between the tips of a mean hand, in two styles. */
+function* everyPinch() {
+  for (const kind of kinds)
+    for (const scale of [0.8, 0.9, 1, 1.1, 1.2])
+      for (const finger of [0, 1, 2, 3])
+        for (const mm of [8, 12, 20])
+          for (const style of [0, 1] as const) {
+            const who = body(kind, scale);
+            const hand = points(who, pinch(who, finger, (mm / 1000) * scale, style));
+            if (Math.abs(gapM(hand, 4, 8 + 4 * finger) - (mm / 1000) * scale) < 1e-4) yield { finger, hand };
+          }
+}
+const PINCHES = [...everyPinch()];
+
+for (const version of ['v2', 'v1'] as const)
+  describe(`pinches of the ORCA ${version}`, () => {
+    it('close like the person’s, from the first frame on, for all proportions and sizes', () => {
+      const judge = new Judge(version, true);
+      let [count, worst, cold] = [0, 0, 0];
+      for (const { finger, hand } of PINCHES) {
+        judge.reset();
+        judge.give(hand, 0);
+        cold = Math.max(cold, judge.pinchError(hand, finger));
+        for (let i = 1; i < 12; i++) judge.give(hand, i / 72);
+        worst = Math.max(worst, judge.pinchError(hand, finger));
+        count++;
+      }
+      console.log(
+        `${version}: ${count} pinches, worst ${(worst * 1000).toFixed(2)} mm, first frame ${(cold * 1000).toFixed(2)} mm`,
+      );
+      assert.ok(count > 700, `${count} people can reach`);
+      assert.ok(worst < PINCH_M && cold < PINCH_M, `${worst} m, first frame ${cold} m`);
+    });
+
+    for (const [hz, noise] of [
+      [60, false],
+      [72, true],
+      [90, true],
+    ] as const)
+      it(`close in motion at ${hz} Hz${noise ? ' with 1 mm of noise' : ''}`, () => {
+        const worst = moving(version, hz, noise);
+        console.log(`${version} ${hz} Hz${noise ? ' noisy' : ''}: worst ${(worst * 1000).toFixed(2)} mm`);
+        assert.ok(worst < PINCH_M, `${worst} m`);
+      });
+  });
+
+/** Open, pinch each finger in 0.4 s and hold it for 0.4 s; judged over the second half of the hold. */
+function moving(version: 'v1' | 'v2', hz: number, noise: boolean): number {
+  let worst = 0;
+  for (const [kind, scale] of [
+    ['mean', 1],
+    ['longThumb', 0.8],
+    ['shortFingers', 1.2],
+    ['widePalm', 0.9],
+  ] as const) {
+    const who = body(kind, scale);
+    const judge = new Judge(version, true);
+    const normal = normals(hz + scale * 100);
+    let [frame, from]: [number, Shape] = [0, SHAPES.open];
+    for (const finger of [0, 1, 2, 3]) {
+      const shape = pinch(who, finger, 0.012 * scale);
+      for (const to of [shape, SHAPES.open]) {
+        for (let i = 1; i <= Math.round(0.8 * hz); i++, frame++) {
+          const clean = points(who, between(from, to, minimumJerk(Math.min(1, i / (0.4 * hz)))));
+          judge.give(noise ? noisy(clean, normal) : clean, frame / hz);
+          if (to === shape && i > 0.6 * hz) worst = Math.max(worst, judge.pinchError(clean, finger));
+        }
+        from = to;
+      }
+    }
+  }
+  return worst;
+}
+
+describe('a hand at rest', () => {
+  for (const hz of [60, 72, 90])
+    it(`moves no joint by more than 1° per frame under 1 mm of noise at ${hz} Hz`, () => {
+      let worst = 0;
+      const who = body('mean', 1);
+      const shapes: Shape[] = [
+        SHAPES.open,
+        SHAPES.flat,
+        SHAPES.fist,
+        SHAPES.point,
+        SHAPES.cup,
+        pinch(who, 0, 0.012),
+        pinch(who, 2, 0.012),
+      ];
+      shapes.forEach((shape, n) => {
+        const judge = new Judge('v2', true);
+        const normal = normals(17 * n + hz);
+        const clean = points(who, shape);
+        for (let i = 0; i < 6 * hz; i++) {
+          const before = judge.q.slice();
+          judge.give(noisy(clean, normal), i / hz);
+          // The first second: it settles from a first frame that is as noisy as any.
+          if (i > hz)
+            judge.q.forEach((value, j) => {
+              worst = Math.max(worst, Math.abs(value - before[j]!));
+            });
+        }
+      });
+      console.log(`${hz} Hz: worst step at rest ${(worst / DEG).toFixed(2)}°`);
+      assert.ok(worst < DEG, `${worst / DEG}°`);
+    });
+});
+
+describe('the delay of a moving hand', () => {
+  for (const hz of [60, 72, 90])
+    it(`is at most 15 ms from 0.5 to 3 Hz, at ${hz} frames per second`, () => {
+      const delays = [0.5, 1, 2, 3].map((rate) => delayMs(body('mean', 1), hz, rate));
+      console.log(`${hz} Hz: delay ${delays.map((ms) => ms.toFixed(0)).join(', ')} ms`);
+      for (const ms of delays) assert.ok(ms <= 15, `${ms} ms`);
+    });
+});
+
+/** Open ↔ fist as a sinusoid: the shift that best matches the joints with those of an unfiltered solve. */
+function delayMs(who: Body, hz: number, rateHz: number): number {
+  const [filtered, plain] = [new Judge('v2', true), new Judge('v2', false)];
+  const [joint, finger] = [7, 5];
+  const rows: [number, number, number, number][] = [];
+  for (let i = 0; i < (4 / rateHz) * hz; i++) {
+    const share = 0.5 - 0.5 * Math.cos((2 * Math.PI * rateHz * i) / hz);
+    const hand = points(who, between(SHAPES.open, SHAPES.fist, 0.8 * share));
+    for (const judge of [filtered, plain]) judge.give(hand, i / hz);
+    rows.push([filtered.q[joint]!, plain.q[joint]!, filtered.q[finger]!, plain.q[finger]!]);
+  }
+  const settled = rows.slice(rows.length / 4);
+  return phase(settled, 0, hz, rateHz) * 1000;
+}
+
+function phase(rows: readonly (readonly number[])[], at: number, hz: number, rateHz: number): number {
+  const angle = (column: number) => {
+    let [cos, sin] = [0, 0];
+    rows.forEach((row, i) => {
+      cos += row[column]! * Math.cos((2 * Math.PI * rateHz * i) / hz);
+      sin += row[column]! * Math.sin((2 * Math.PI * rateHz * i) / hz);
+    });
+    return Math.atan2(sin, cos);
+  };
+  const turn = angle(at) - angle(at + 1);
+  return Math.atan2(Math.sin(turn), Math.cos(turn)) / (2 * Math.PI * rateHz);
+}
