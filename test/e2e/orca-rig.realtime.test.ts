@@ -28,7 +28,9 @@ function expectedRad(shape: keyof typeof HAND_SHAPES): Float64Array {
   const pointsM = new Float64Array(HAND_NUMBERS);
   shapeHand(HAND_SHAPES[shape], { positionM: [0, 0, 0], pitchRad: 0 }, false, pointsM);
   const out = new Float64Array(17);
-  assert.equal(createRetargeter(loadModel(MODEL), retargetConfig.parse({})).retarget(pointsM, 21, out), null);
+  const hands = createRetargeter(loadModel(MODEL), retargetConfig.parse({}));
+  // A still hand settles within a few frames.
+  for (let i = 0; i < 60; i++) assert.equal(hands.retarget(pointsM, 21, out), null);
   return out;
 }
 

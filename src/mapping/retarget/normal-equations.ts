@@ -28,7 +28,9 @@ export class NormalEquations {
   readonly #middlePerRad: Float64Array;
   /** Weighted pinch residuals and their weights, summed for the thumb. */
   readonly #thumb = new Float64Array(4);
+  /** A residual and its squared weight. A number passed to a call would be allocated. */
   readonly #gap = new Float64Array(3);
+  readonly #weight = new Float64Array(1);
 
   constructor(chains: HandChains, middle: Int32Array) {
     const { links, start, fingers } = chains;
@@ -83,7 +85,8 @@ export class NormalEquations {
     const tips = this.#chains.tipsM;
     const weight = (f === 0 ? THUMB_WEIGHT : 1) * (1 - YIELD * pinches.pinch[f]!);
     for (let k = 0; k < 3; k++) this.#gap[k] = targets.tipsM[3 * f + k]! - tips[3 * f + k]!;
-    this.#add(f, this.#chains.start[f + 1]!, this.#chains.tipPerRad, weight * weight);
+    this.#weight[0] = weight * weight;
+    this.#add(f, this.#chains.start[f + 1]!, this.#chains.tipPerRad);
   }
 
   #addMiddle(f: number, targets: FingerTargets, pinches: PinchGoals): void {
@@ -92,12 +95,14 @@ export class NormalEquations {
     const weight = MIDDLE_WEIGHT * (1 - YIELD * pinches.pinch[f]!);
     for (let e = start[f]!; e < at; e++) motionOf(this.#chains, e, originsM, 3 * at, this.#middlePerRad);
     for (let k = 0; k < 3; k++) this.#gap[k] = targets.middlesM[3 * f + k]! - originsM[3 * at + k]!;
-    this.#add(f, at, this.#middlePerRad, weight * weight);
+    this.#weight[0] = weight * weight;
+    this.#add(f, at, this.#middlePerRad);
   }
 
   /** weight · (JᵀJ, Jᵀ gap) over the links of a finger up to `end`. */
-  #add(f: number, end: number, perRad: Float64Array, weight: number): void {
+  #add(f: number, end: number, perRad: Float64Array): void {
     const gap = this.#gap;
+    const weight = this.#weight[0]!;
     const from = this.#chains.start[f]!;
     for (let e = from; e < end; e++) {
       const x = weight * perRad[3 * e]!;
@@ -120,7 +125,8 @@ export class NormalEquations {
       this.#thumb[k]! += weight * this.#gap[k]!;
     }
     this.#thumb[3]! += weight;
-    this.#add(f, start[f + 1]!, tipPerRad, weight);
+    this.#weight[0] = weight;
+    this.#add(f, start[f + 1]!, tipPerRad);
     for (let t = 0; t < start[1]!; t++) {
       const x = weight * tipPerRad[3 * t]!;
       const y = weight * tipPerRad[3 * t + 1]!;
@@ -135,6 +141,7 @@ export class NormalEquations {
   #addThumbPinches(): void {
     const weight = this.#thumb[3]!;
     for (let k = 0; k < 3; k++) this.#gap[k] = -this.#thumb[k]! / weight;
-    this.#add(0, this.#chains.start[1]!, this.#chains.tipPerRad, weight);
+    this.#weight[0] = weight;
+    this.#add(0, this.#chains.start[1]!, this.#chains.tipPerRad);
   }
 }

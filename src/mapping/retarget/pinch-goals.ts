@@ -50,7 +50,7 @@ export class PinchGoals {
   }
 
   /** `pointsM`: the person's, in the robot's palm, before corrections. */
-  take(pointsM: Float64Array, palmM: Float64Array, targets: FingerTargets, dtS: number): void {
+  take(pointsM: Float64Array, palmM: Float64Array, targets: FingerTargets, dtS: Float64Array): void {
     this.pinch[0] = 0;
     for (let f = 1; f < this.#fingers; f++) {
       this.#aim(f, pointsM, palmM, targets, dtS);
@@ -59,7 +59,7 @@ export class PinchGoals {
     this.#started = true;
   }
 
-  #aim(f: number, p: Float64Array, palmM: Float64Array, targets: FingerTargets, dtS: number): void {
+  #aim(f: number, p: Float64Array, palmM: Float64Array, targets: FingerTargets, dtS: Float64Array): void {
     const tip = this.#tips[f]!;
     const dx = p[tip]! - p[12]!;
     const dy = p[tip + 1]! - p[13]!;
@@ -68,7 +68,7 @@ export class PinchGoals {
     const near = clampedShare((FAR_M - (apartM * MEAN_PALM_M) / palmM[0]!) / (FAR_M - NEAR_M));
     const open = clampedShare((FIST_RAD - targets.bendRad[f]!) / (FIST_RAD - FIST_FROM_RAD));
     let pinch = near * near * (3 - 2 * near) * open * open * (3 - 2 * open);
-    const most = CHANGE_PER_S * dtS;
+    const most = CHANGE_PER_S * dtS[0]!;
     if (this.#started) pinch = Math.min(this.pinch[f]! + most, Math.max(this.pinch[f]! - most, pinch));
     this.pinch[f] = pinch;
     this.weights[f] = FAR_WEIGHT * (NEAR_WEIGHT / FAR_WEIGHT) ** pinch;

@@ -23,9 +23,9 @@ export class PointFilter {
   }
 
   /** Whether a tip jumped so far in `dtS` that this is not the motion of a hand. */
-  jumps(pointsM: Float64Array, dtS: number): boolean {
+  jumps(pointsM: Float64Array, dtS: Float64Array): boolean {
     if (this.#fresh) return false;
-    const most = JUMP_M_S * dtS;
+    const most = JUMP_M_S * dtS[0]!;
     for (let tip = 12; tip < HAND_NUMBERS; tip += 12) {
       const x = pointsM[tip]! - this.#outM[tip]!;
       const y = pointsM[tip + 1]! - this.#outM[tip + 1]!;
@@ -35,8 +35,9 @@ export class PointFilter {
     return false;
   }
 
-  /** Filters in place; `dtS` since the previous points. The wrist is the origin and stays. */
-  apply(pointsM: Float64Array, dtS: number): void {
+  /** Filters in place; `passedS`: time since the previous points, one number. The wrist is the origin and stays. */
+  apply(pointsM: Float64Array, passedS: Float64Array): void {
+    const dtS = passedS[0]!;
     const out = this.#outM;
     const speed = this.#speedM;
     if (this.#fresh) {

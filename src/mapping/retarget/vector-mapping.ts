@@ -38,6 +38,8 @@ export class VectorMapping {
   readonly #qRad: Float64Array;
   readonly #lastRad: Float64Array;
   readonly #restM = new Float64Array(1);
+  /** Since the hand before. Numbers passed to calls would be allocated. */
+  readonly #dtS = new Float64Array(1);
   #takenNs = Number.NaN;
   #started = false;
 
@@ -69,16 +71,20 @@ export class VectorMapping {
   map(pointsM: Float64Array, isLeft: boolean, takenNs: number, outRad: Float64Array): void {
     const passedS = (takenNs - this.#takenNs) / NS_PER_S;
     this.#takenNs = takenNs;
-    if (!this.#started || passedS !== 0) this.#solve(pointsM, isLeft, passedS);
+    if (!this.#started || passedS !== 0) {
+      this.#dtS[0] = passedS;
+      this.#solve(pointsM, isLeft);
+    }
     const joints = this.chains.jointOf;
     for (let e = 0; e < joints.length; e++) outRad[joints[e]!] = this.#qRad[joints[e]!]!;
   }
 
-  #solve(pointsM: Float64Array, isLeft: boolean, passedS: number): void {
+  #solve(pointsM: Float64Array, isLeft: boolean): void {
+    const dtS = this.#dtS;
     const points = this.#points.pointsM;
     this.#points.take(pointsM, isLeft);
-    if (passedS < 0 || passedS > GAP_S) this.reset();
-    const dtS = Number.isNaN(passedS) || passedS <= 0 ? USUAL_PERIOD_S : Math.max(LEAST_PERIOD_S, passedS);
+    if (dtS[0]! < 0 || dtS[0]! > GAP_S) this.reset();
+    dtS[0] = dtS[0]! > 0 ? Math.max(LEAST_PERIOD_S, dtS[0]!) : USUAL_PERIOD_S;
     if (this.#filter?.jumps(points, dtS)) this.reset();
     this.#filter?.apply(points, dtS);
     this.#measuredM.set(points);
@@ -86,7 +92,7 @@ export class VectorMapping {
     this.#pinches.take(this.#measuredM, this.#points.palmM, this.#targets, dtS);
     if (!this.#started) this.#begin();
     this.#lastRad.set(this.#qRad);
-    this.#restM[0] = REST_M * Math.sqrt(USUAL_PERIOD_S / dtS);
+    this.#restM[0] = REST_M * Math.sqrt(USUAL_PERIOD_S / dtS[0]!);
     for (let i = 0; i < STEPS; i++) this.#iterate();
   }
 
