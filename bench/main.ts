@@ -14,6 +14,7 @@ import { exportBench } from './export/export.ts';
 import { faultsBench } from './faults/faults.ts';
 import { fleetBench } from './fleet/fleet.ts';
 import { floodBench } from './flood/flood.ts';
+import { handsBench } from './hands/hands.ts';
 import { interruption } from './interrupt.ts';
 import { kinematicsBench } from './kinematics/kinematics.ts';
 import { librariesBench } from './libraries/libraries.ts';
@@ -48,6 +49,7 @@ const BENCHES: readonly Verb[] = [
   relayBench,
   recordBench,
   retargetBench,
+  handsBench,
   estopBench,
   faultsBench,
   camerasBench,
