@@ -1,8 +1,8 @@
 import { TeleopError } from '../core/errors.ts';
 import { NS_PER_S } from '../core/time/clock.ts';
+import { HandChains } from '../geometry/hand-chains.ts';
 import type { RobotModel } from '../geometry/robot-model.ts';
 import { MAX_POINTS, POINT_COUNTS } from '../hand/points.ts';
-import { HandChains } from '../mapping/retarget/hand-chains.ts';
 import {
   createRetargeter,
   modeOf,

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { HandChains } from '../../src/geometry/hand-chains.ts';
+import { measurePalm } from '../../src/geometry/hand-palm.ts';
 import { createHandMeter } from '../../src/mapping/retarget/hand-angles.ts';
-import { HandChains } from '../../src/mapping/retarget/hand-chains.ts';
 import { createRetargeter, retargetConfig } from '../../src/mapping/retarget/retargeter.ts';
-import { measurePalm } from '../../src/mapping/retarget/robot-palm.ts';
 import { loadModel } from '../../src/rig/robot-models.ts';
 import { makerData, makerModel, makerPoints } from './maker-kinematics.ts';
 import { body, points, SHAPES } from './people.ts';

@@ -1,6 +1,6 @@
+import { createRobotHandPoints } from '../../src/geometry/hand-points.ts';
 import { HAND_NUMBERS } from '../../src/hand/points.ts';
 import { createRetargeter, retargetConfig } from '../../src/mapping/retarget/retargeter.ts';
-import { createRobotHandPoints } from '../../src/mapping/retarget/robot-hand-points.ts';
 import { loadModel } from '../../src/rig/robot-models.ts';
 import { body, pinch, points, SHAPES, type Shape } from './people.ts';
 

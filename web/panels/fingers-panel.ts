@@ -1,7 +1,7 @@
+import { createRobotHandPoints, type RobotHandPoints } from '../../src/geometry/hand-points.ts';
 import type { RobotModel } from '../../src/geometry/robot-model.ts';
 import { HAND_NUMBERS, HAND_POINTS } from '../../src/hand/points.ts';
 import { HAND_BONES, projectHand } from '../../src/hand/projection.ts';
-import { createRobotHandPoints, type RobotHandPoints } from '../../src/mapping/retarget/robot-hand-points.ts';
 import type { Telemetry } from '../../src/messages/telemetry.ts';
 import { element, setText } from '../dom.ts';
 

@@ -1,7 +1,7 @@
 import { Group, Mesh, Object3D, Vector3 } from 'three';
+import { createRobotHandPoints } from '../../src/geometry/hand-points.ts';
 import type { RobotModel } from '../../src/geometry/robot-model.ts';
 import { HAND_NUMBERS, HAND_POINTS } from '../../src/hand/points.ts';
-import { createRobotHandPoints } from '../../src/mapping/retarget/robot-hand-points.ts';
 import type { ArmBody, ArmMaterial } from './arm-body.ts';
 import { createRod, span } from './chain-body.ts';
 import type { Palette } from './palette.ts';

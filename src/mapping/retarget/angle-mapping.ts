@@ -1,9 +1,9 @@
 import { TeleopError } from '../../core/errors.ts';
+import { HandChains } from '../../geometry/hand-chains.ts';
+import { measurePalm } from '../../geometry/hand-palm.ts';
 import type { RobotModel } from '../../geometry/robot-model.ts';
 import type { HandReason } from '../../hand/points.ts';
 import { createHandMeter, type Flexion, HAND_ANGLES, type HandAngle } from './hand-angles.ts';
-import { HandChains } from './hand-chains.ts';
-import { measurePalm } from './robot-palm.ts';
 
 export interface AngleSettings {
   enableWrist: boolean;

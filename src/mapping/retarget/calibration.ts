@@ -1,11 +1,11 @@
+import { HandChains } from '../../geometry/hand-chains.ts';
+import { measurePalm } from '../../geometry/hand-palm.ts';
 import type { RobotModel } from '../../geometry/robot-model.ts';
 import { checkHand, HAND_NUMBERS, spanM } from '../../hand/points.ts';
 import { FingerTargets } from './finger-targets.ts';
 import { createHandMeter, HAND_ANGLES } from './hand-angles.ts';
-import { HandChains } from './hand-chains.ts';
 import { PalmPoints } from './palm-points.ts';
 import type { Person } from './person.ts';
-import { measurePalm } from './robot-palm.ts';
 
 /** Poses that the person shows, in this order; the last four touch that finger with the thumb. */
 export const CALIBRATION_POSES = ['open', 'fist', 'index', 'middle', 'ring', 'pinky'] as const;

@@ -1,5 +1,5 @@
+import { type HandChains, motionOf } from '../../geometry/hand-chains.ts';
 import type { FingerTargets } from './finger-targets.ts';
-import { type HandChains, motionOf } from './hand-chains.ts';
 import type { PinchGoals } from './pinch-goals.ts';
 
 const THUMB_WEIGHT = 0.7;

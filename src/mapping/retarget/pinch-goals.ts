@@ -1,5 +1,5 @@
+import type { HandChains } from '../../geometry/hand-chains.ts';
 import type { FingerTargets } from './finger-targets.ts';
-import type { HandChains } from './hand-chains.ts';
 import type { Person } from './person.ts';
 
 /** Person's distance from thumb to fingertip, for a palm of MEAN_PALM_M, over which a pinch forms. */

@@ -1,15 +1,15 @@
 import { NS_PER_S } from '../../core/time/clock.ts';
+import { HandChains } from '../../geometry/hand-chains.ts';
+import { measurePalm } from '../../geometry/hand-palm.ts';
 import type { RobotModel } from '../../geometry/robot-model.ts';
 import { HAND_NUMBERS } from '../../hand/points.ts';
 import { BoxedStep } from './boxed-step.ts';
 import { FingerTargets } from './finger-targets.ts';
-import { HandChains } from './hand-chains.ts';
 import { NormalEquations } from './normal-equations.ts';
 import { PalmPoints } from './palm-points.ts';
 import type { Person } from './person.ts';
 import { PinchGoals } from './pinch-goals.ts';
 import { PointFilter } from './point-filter.ts';
-import { measurePalm } from './robot-palm.ts';
 
 /** Weight of the last solution at the usual rate, metres per radian; it scales with the root of the rate. */
 const REST_M = 0.008;

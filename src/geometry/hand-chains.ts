@@ -1,6 +1,6 @@
-import { TeleopError } from '../../core/errors.ts';
-import { placementMatrix } from '../../geometry/chain.ts';
-import type { HandGeometry, RobotModel } from '../../geometry/robot-model.ts';
+import { TeleopError } from '../core/errors.ts';
+import { placementMatrix } from './chain.ts';
+import type { HandGeometry, RobotModel } from './robot-model.ts';
 
 /**
  * Forward kinematics of a robot hand: one chain per finger, thumb first, in the frame of its palm, as a right

@@ -1,9 +1,9 @@
-import type { RobotModel } from '../../geometry/robot-model.ts';
-import { HAND_NUMBERS } from '../../hand/points.ts';
-import { HAND_BONES } from '../../hand/projection.ts';
 import { HandChains } from './hand-chains.ts';
-import { measurePalm } from './robot-palm.ts';
+import { measurePalm } from './hand-palm.ts';
+import type { RobotModel } from './robot-model.ts';
 
+/** x, y, z of 21 points, ordered as a tracked hand's. */
+const HAND_NUMBERS = 63;
 const FINGER_NAMES = ['thumb', 'index', 'middle', 'ring', 'pinky'];
 /** Where a last link without a DIP joint is drawn with one. */
 const DIP_SHARE = 0.5;
@@ -25,10 +25,14 @@ export function createRobotHandPoints(model: RobotModel): RobotHandPoints | null
   const chains = new HandChains(model);
   const { axes } = measurePalm(chains);
   const mirror = model.mirrored ? -1 : 1;
-  const names = model.hand.fingers.map(({ name }) => name as string);
-  const exists = (point: number) => point === 0 || names.includes(FINGER_NAMES[(point - 1) >> 2]!);
+  const bases = model.hand.fingers.map(({ name }) => 1 + 4 * FINGER_NAMES.indexOf(name));
   return {
-    bones: HAND_BONES.filter(([a, b]) => exists(a) && exists(b)),
+    bones: bases.flatMap((base, f) => [
+      [0, base],
+      ...[0, 1, 2].map((bone): [number, number] => [base + bone, base + bone + 1]),
+      // Across the knuckles.
+      ...(f > 1 ? [[bases[f - 1]!, base] as const] : []),
+    ]),
     fill(qRad, outM) {
       chains.place(qRad);
       for (let i = 0; i < HAND_NUMBERS; i++) outM[i] = chains.hand.wristM[i % 3]!;
