@@ -22,6 +22,7 @@ import { HeaderChips } from './panels/header.ts';
 import { sentence } from './panels/labels.ts';
 import { LatencyPanel } from './panels/latency-panel.ts';
 import { LatencyWindow } from './panels/latency-window.ts';
+import { MotorsPanel } from './panels/motors-panel.ts';
 import { believedState, StatePanel } from './panels/state-panel.ts';
 import { Announcer } from './shell/announcer.ts';
 import { consoleKind } from './shell/console-kind.ts';
@@ -72,6 +73,7 @@ const view = openView();
 const commands = new LatencyWindow();
 const latency = new LatencyPanel(commands);
 const fingers = new FingersPanel();
+const motors = new MotorsPanel();
 const chips = new HeaderChips();
 const banner = new Banner();
 const announcer = new Announcer();
@@ -154,6 +156,7 @@ function receive(message: ServerMessage): void {
     view?.show(message, nowMs);
     latency.show(message, nowMs);
     fingers.show(message);
+    motors.show(message);
     clearance.update(message.robot);
     linkControls.update(message);
   }
@@ -167,6 +170,7 @@ function showHello({ model, cameras: names = [], ...hello }: ConsoleHello): void
   view?.setModel(model, scene);
   clearance.setScene(scene);
   fingers.setModel(model);
+  motors.setModel(model);
   cameras.setCameras(names);
   pages.setModel(model);
 }

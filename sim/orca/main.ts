@@ -14,7 +14,8 @@ export const details = `  farhand sim orca --port /tmp/orca --hand v2-right --ca
   farhand calibrate orca --port /tmp/orca --hand v2-right --file /tmp/found.json
 
 Control tables, torque, stops, bus watchdog, shutdown and restart; no inertia, no gravity, no tendons. Commands on stdin:
-  overload JOINT   unplug JOINT   plug JOINT   silence   speak   state`;
+  heat JOINT DEGREES   supply VOLTS   block JOINT   free JOINT   overload JOINT   unplug JOINT   plug JOINT
+  fail JOINT voltage|overheat|encoder|shock|overload   silence   speak   state`;
 
 export const options: Record<string, OptionSpec> = {
   port: { type: 'string', value: 'PATH', about: 'where to put the link to the pseudo-terminal' },

@@ -48,6 +48,8 @@ export class SimMotor {
   readonly firmware: number;
   readonly lowTicks: number;
   readonly highTicks: number;
+  /** Something holds the joint where it is. */
+  blocked = false;
   readonly table = new Uint8Array(TABLE_BYTES);
   readonly registered: { address: number; data: Uint8Array }[] = [];
   /** Not on the bus. */
@@ -112,6 +114,14 @@ export class SimMotor {
     this.#set(REGISTER.hardwareError, this.hardwareError | flags);
     this.#set(REGISTER.torqueEnable, 0);
     this.#velocityTicksS = 0;
+  }
+
+  heat(temperatureC: number): void {
+    this.#set(REGISTER.temperature, Math.round(temperatureC));
+  }
+
+  supply(voltageV: number): void {
+    this.#set(REGISTER.inputVoltage, Math.round(voltageV * 10));
   }
 
   /** A person turns it; works only without torque. */
@@ -181,7 +191,7 @@ export class SimMotor {
       const top = this.#topTicksS() * seconds;
       const desired =
         this.#ticks + Math.max(-top, Math.min(top, gap * Math.min(1, STIFFNESS_PER_S * seconds)));
-      this.#ticks = Math.max(this.lowTicks, Math.min(this.highTicks, desired));
+      this.#ticks = this.blocked ? this.#ticks : Math.max(this.lowTicks, Math.min(this.highTicks, desired));
       const blocked = this.#ticks !== desired;
       if (blocked) loadPermille = Math.min(1000, (Math.abs(gap) * 1000) / FULL_LOAD_TICKS) * Math.sign(gap);
     }

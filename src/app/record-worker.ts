@@ -8,6 +8,7 @@ import { Counters } from '../core/counters.ts';
 import { TeleopError } from '../core/errors.ts';
 import { RecordRing } from '../core/memory/ring.ts';
 import { monotonicClock } from '../core/time/clock.ts';
+import type { MotorReport } from '../messages/motor-health.ts';
 import type { EpisodeInfo, ReceivedFrame, RecorderStatus, RecordRequest } from '../messages/recording.ts';
 import { emptyRow } from '../messages/ring-row.ts';
 import { TRACE } from '../messages/trace-record.ts';
@@ -26,7 +27,11 @@ export interface RecordWorkerStart {
   parts: Omit<RecorderParts, ReportedState>;
 }
 
-export type RecordWorkerRequest = RecordRequest | { kind: 'toggle' } | { kind: 'close' };
+export type RecordWorkerRequest =
+  | RecordRequest
+  | { kind: 'toggle' }
+  | { kind: 'close' }
+  | { kind: 'motors'; operatorNs: number; motors: MotorReport };
 
 export type RecordWorkerMessage =
   | { kind: 'status'; status: RecorderStatus }
@@ -107,6 +112,7 @@ async function main(): Promise<void> {
   const timers = [setInterval(drain, DRAIN_MS), setInterval(postStatus, STATUS_MS)];
   parentPort?.on('message', (request: RecordWorkerRequest) => {
     drain();
+    if (request.kind === 'motors') return recorder.motors(request.operatorNs, request.motors);
     if (request.kind === 'toggle') recorder.toggle();
     else if (request.kind === 'close') {
       for (const timer of timers) clearInterval(timer);

@@ -3,6 +3,7 @@ import { TeleopError } from '../core/errors.ts';
 import { packageVersion } from '../files/package-root.ts';
 import { readYaml } from '../files/yaml-files.ts';
 import type { RobotModel } from '../geometry/robot-model.ts';
+import type { MotorReport } from '../messages/motor-health.ts';
 import type { EpisodeInfo, RecorderStatus, RecordRequest } from '../messages/recording.ts';
 import { recorderFlag } from '../messages/role-flags.ts';
 import type { VideoEvent } from '../messages/video-event.ts';
@@ -23,6 +24,7 @@ export interface RecorderHooks {
 }
 
 const MB = 2 ** 20;
+const MOTORS_NS = 1e9;
 
 /** The main thread's handle on the recorder, whose thread starts with the first recording. */
 export class RecorderThread {
@@ -34,6 +36,7 @@ export class RecorderThread {
   #status: RecorderStatus;
   #presses = Number.NaN;
   #loss = '';
+  #motorsNs = Number.NEGATIVE_INFINITY;
 
   /** `keys`: keys of a link that are not stored in a file. */
   constructor(rig: Rig, model: RobotModel, memory: RoleMemory, hooks: RecorderHooks, keys?: Uint8Array[]) {
@@ -58,6 +61,13 @@ export class RecorderThread {
   onPresses(presses: number): void {
     if (presses > this.#presses) this.request({ kind: 'toggle' });
     this.#presses = presses;
+  }
+
+  /** Once a second while recording. */
+  onMotors(operatorNs: number, motors: MotorReport): void {
+    if (this.#status.state !== 'recording' || operatorNs - this.#motorsNs < MOTORS_NS) return;
+    this.#motorsNs = operatorNs;
+    this.#post({ kind: 'motors', operatorNs, motors });
   }
 
   #open(): void {

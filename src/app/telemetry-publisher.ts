@@ -8,6 +8,7 @@ import { parseJson } from '../core/parse-json.ts';
 import type { RobotModel } from '../geometry/robot-model.ts';
 import { HAND_POINTS } from '../hand/points.ts';
 import { sideRequestSchema } from '../messages/desk-requests.ts';
+import { knowsMotors, MOTOR_FIELDS, type MotorHealth, type MotorReport } from '../messages/motor-health.ts';
 import { PLAYOUT_MODES } from '../messages/playout-request.ts';
 import type { ClosedCommand, InputStream, Telemetry } from '../messages/telemetry.ts';
 import { OUTCOMES, SEGMENTS, TRACE, type TraceRecord } from '../messages/trace-record.ts';
@@ -169,6 +170,8 @@ function telemetryBuilder(
     recorder.onPresses(shown.recordPresses);
     const [cause, nearest, playout] = boardWords(text);
     const motion = live.motion(shown.operatorNs, shown.offsetNs);
+    const motors = motorReport(shown);
+    if (motors !== null) recorder.onMotors(shown.operatorNs, motors);
     const ageMs = (shown.operatorNs - shown.stateReceivedNs) / 1e6;
     const connected = ageMs < CONNECTED_MS;
     return {
@@ -221,6 +224,7 @@ function telemetryBuilder(
             limitedBy: connected ? shown.limitedBy : '',
             clearanceM: finite(shown.clearanceM),
             nearest,
+            ...(motors && { motors }),
           }
         : null,
       commandedRad: Number.isFinite(ageMs) ? angles(shown.commandedRad) : null,
@@ -274,3 +278,10 @@ function closedDrain(ring: RecordRing, onRecord: (record: TraceRecord) => void):
 
 const round = (value: number, per: number): number => Math.round(value * per) / per;
 const finite = (value: number): number | null => (Number.isFinite(value) ? round(value, 1e4) : null);
+
+/** Null if the robot does not report its motors. */
+function motorReport(shown: MotorHealth): MotorReport | null {
+  if (!knowsMotors(shown)) return null;
+  const rows = MOTOR_FIELDS.map((field) => [field, Array.from(shown[field], finite)] as const);
+  return Object.fromEntries(rows) as unknown as MotorReport;
+}

@@ -1,3 +1,5 @@
+import type { MotorHealth } from './motor-health.ts';
+
 /** The result of a tick on a device; the supervisor decides what it means. */
 export const TICK_STATUSES = ['ok', 'stale', 'fault'] as const;
 export type TickStatus = (typeof TICK_STATUSES)[number];
@@ -43,6 +45,8 @@ export interface RobotState {
   clearanceM: number;
   /** Those two: `forearm ↔ base`. */
   nearest: string;
+  /** Condition of the motors; NaN where the driver does not report it. */
+  motors: MotorHealth;
   /** Playout policy, reported only by a robot whose operator may switch it. */
   playout?: string;
 }

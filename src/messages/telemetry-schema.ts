@@ -37,10 +37,16 @@ const hand = z.object({
   isLeft: z.boolean().exactOptional(),
 });
 
+const perMotor = z.array(maybe).max(64);
+const motors = z.object({
+  ...{ temperatureC: perMotor, currentA: perMotor, voltageV: perMotor, level: perMotor },
+});
+
 const robot = z.object({
   state: z.enum(SUPERVISOR_STATES),
   ...{ cause: word, epoch: count, measuredRad: numbers(64), targetRad: numbers(64), gripper: z.number() },
   ...{ limitedBy: z.enum(LIMITED_BY), clearanceM: maybe, nearest: word },
+  motors: motors.exactOptional(),
 });
 
 const closed = z.object({

@@ -1,3 +1,4 @@
+import type { MotorReport } from './motor-health.ts';
 import type { PlayoutMode, PlayoutQuality } from './playout-request.ts';
 import type { RecorderStatus, RecordRequest } from './recording.ts';
 import type { LimitedBy, SupervisorState } from './robot-state.ts';
@@ -71,6 +72,8 @@ export interface Telemetry {
     /** Distance of the nearest two surfaces that may not touch, and their names; null: none watched. */
     clearanceM: number | null;
     nearest: string;
+    /** Condition of the motors, one value per joint; absent from robots that do not report it. */
+    motors?: MotorReport;
   } | null;
   /** Joint command most recently sent: the ghost. */
   commandedRad: number[] | null;

@@ -48,6 +48,11 @@ export const BOARD = struct({
   measuredRad: perJoint,
   targetRad: perJoint,
   commandedRad: perJoint,
+  /** Condition of the motors; NaN: not reported. */
+  temperatureC: perJoint,
+  currentA: perJoint,
+  voltageV: perJoint,
+  level: perJoint,
   handPointsM: numbers(HAND_NUMBERS),
   /** Reception of each input, in the order of the rig. */
   inputRatesHz: numbers(BOARD_INPUTS),

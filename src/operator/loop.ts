@@ -11,6 +11,7 @@ import { createHandMapper } from '../mapping/hand-mapper.ts';
 import { withJointTargets } from '../mapping/joint-follower.ts';
 import type { DeskAction } from '../messages/desk-action.ts';
 import { type DeskActionRequest, deskActionSchema } from '../messages/desk-requests.ts';
+import { copyMotorHealth } from '../messages/motor-health.ts';
 import type { PlayoutMode, PlayoutRequest } from '../messages/playout-request.ts';
 import type { OperatorMode } from '../messages/telemetry.ts';
 import type { PackedTrace } from '../messages/trace-record.ts';
@@ -351,6 +352,7 @@ export class OperatorLoop implements DatagramHandler {
     out.clearanceM = robot.clearanceM;
     out.measuredRad.set(robot.positionsRad);
     out.targetRad.set(robot.targetRad);
+    copyMotorHealth(robot.motors, out);
     this.#parts.board.write(out.packed, boardText(robot.cause, robot.nearest, robot.playout));
   }
 

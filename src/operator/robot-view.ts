@@ -14,6 +14,8 @@ export class RobotView {
   constructor(joints: number) {
     this.state = emptyState(joints);
     this.spare = emptyState(joints);
+    // Few messages report the motors; what they report stays.
+    this.spare.motors = this.state.motors;
   }
 
   /** The spare holds the newest state. */

@@ -3,6 +3,7 @@ import path from 'node:path';
 import { TeleopError } from '../core/errors.ts';
 import type { Clock } from '../core/time/clock.ts';
 import { NS_PER_S } from '../core/time/clock.ts';
+import type { MotorReport } from '../messages/motor-health.ts';
 import type { EpisodeInfo, RecorderState, RecorderStatus, RecordRequest } from '../messages/recording.ts';
 import type { RingRow } from '../messages/ring-row.ts';
 import type { TraceRecord } from '../messages/trace-record.ts';
@@ -195,6 +196,13 @@ export class EpisodeRecorder {
     if (episode === null || record.sampledNs < episode.startNs) return;
     episode.meter.trace(record);
     this.#guard('continue recording', () => episode.writer.trace(record, record.sampledNs));
+  }
+
+  /** Condition of the motors, as the operator received it at `operatorNs`. */
+  motors(operatorNs: number, motors: MotorReport): void {
+    const episode = this.#episode;
+    if (episode === null || operatorNs < episode.startNs) return;
+    this.#guard('continue recording', () => episode.writer.motors(operatorNs, motors));
   }
 
   /** Call every few milliseconds. */

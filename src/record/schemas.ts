@@ -10,6 +10,7 @@ export const TOPICS = {
   row: '/farhand/row',
   trace: '/farhand/trace',
   event: '/farhand/event',
+  motors: '/farhand/motors',
 } as const;
 export const CAMERA_TOPIC = '/farhand/camera/';
 export const EPISODE_METADATA = 'farhand.episode';
@@ -59,6 +60,8 @@ const object = (properties: Record<string, object>) => ({ type: 'object', proper
 const number = { type: 'number' };
 const text = { type: 'string' };
 const maybe = { type: ['number', 'null'] };
+/** One value per joint. */
+const perMotor = { type: 'array', items: maybe };
 
 /** JSON Schemas of our channels. */
 export const JSON_SCHEMAS = {
@@ -81,6 +84,13 @@ export const JSON_SCHEMAS = {
   }),
   'farhand.Trace': { type: 'object', additionalProperties: maybe },
   'farhand.Event': object({ atNs: number, event: text, detail: text }),
+  'farhand.Motors': object({
+    operatorNs: number,
+    temperatureC: perMotor,
+    currentA: perMotor,
+    voltageV: perMotor,
+    level: perMotor,
+  }),
 } as const;
 
 /** A row as a JSON message: the joints are in separate channels. */

@@ -1,5 +1,6 @@
 import { renameSync } from 'node:fs';
 import { syncFolderOf } from '../files/write-whole.ts';
+import type { MotorReport } from '../messages/motor-health.ts';
 import type { EpisodeInfo, EpisodeRow, ReceivedFrame } from '../messages/recording.ts';
 import { TRACE_FIELDS, type TraceRecord } from '../messages/trace-record.ts';
 import { McapFileWriter } from './mcap/file-writer.ts';
@@ -48,7 +49,9 @@ export class EpisodeWriter {
   readonly #start: EpisodeStart;
   readonly #names: string[];
   readonly #encoder = new MessageEncoder();
-  readonly #channels: Record<keyof typeof TOPICS, number>;
+  readonly #channels: Record<Exclude<keyof typeof TOPICS, 'motors'>, number>;
+  #motorChannel: number | null = null;
+  #motorReports = 0;
   readonly #cameras = new Map<string, { channel: number; captureNs: number; sequence: number }>();
   readonly #values: Float64Array;
   readonly #finalPath: string;
@@ -85,13 +88,14 @@ export class EpisodeWriter {
     return this.#file.path;
   }
 
-  #declare(cameras: readonly string[]): Record<keyof typeof TOPICS, number> {
+  #jsonChannel(topic: string, name: keyof typeof JSON_SCHEMAS): number {
+    const schema = this.#file.schema(name, 'jsonschema', JSON.stringify(JSON_SCHEMAS[name]));
+    return this.#file.channel(topic, schema, 'json', 0);
+  }
+
+  #declare(cameras: readonly string[]): Record<Exclude<keyof typeof TOPICS, 'motors'>, number> {
     const file = this.#file;
     const ros = (name: keyof typeof ROS2_SCHEMAS) => file.schema(name, 'ros2msg', ROS2_SCHEMAS[name]);
-    const json = (topic: string, name: keyof typeof JSON_SCHEMAS) => {
-      const schema = file.schema(name, 'jsonschema', JSON.stringify(JSON_SCHEMAS[name]));
-      return file.channel(topic, schema, 'json', 0);
-    };
     const joints = ros('sensor_msgs/msg/JointState');
     const array = ros('std_msgs/msg/Float64MultiArray');
     const image = ros('sensor_msgs/msg/CompressedImage');
@@ -99,9 +103,9 @@ export class EpisodeWriter {
       command: file.channel(TOPICS.command, array, 'cdr', 0),
       state: file.channel(TOPICS.state, joints, 'cdr', 0),
       target: file.channel(TOPICS.target, joints, 'cdr', 0),
-      row: json(TOPICS.row, 'farhand.Row'),
-      trace: json(TOPICS.trace, 'farhand.Trace'),
-      event: json(TOPICS.event, 'farhand.Event'),
+      row: this.#jsonChannel(TOPICS.row, 'farhand.Row'),
+      trace: this.#jsonChannel(TOPICS.trace, 'farhand.Trace'),
+      event: this.#jsonChannel(TOPICS.event, 'farhand.Event'),
     };
     for (const camera of cameras) {
       const channel = file.channel(`${CAMERA_TOPIC}${camera}`, image, 'cdr', 1);
@@ -154,6 +158,13 @@ export class EpisodeWriter {
     for (const name of TRACE_FIELDS)
       fields[traceKey(name)] = Number.isNaN(record[name]) ? null : record[name];
     this.#put(this.#channels.trace, this.#traces++, this.wallNsAt(atNs), jsonBytes(fields));
+  }
+
+  /** Condition of the motors; the channel exists only in recordings of robots that report it. */
+  motors(atNs: number, motors: MotorReport): void {
+    this.#motorChannel ??= this.#jsonChannel(TOPICS.motors, 'farhand.Motors');
+    const data = jsonBytes({ operatorNs: atNs, ...motors });
+    this.#put(this.#motorChannel, this.#motorReports++, this.wallNsAt(atNs), data);
   }
 
   event(atNs: number, event: string, detail: string): void {

@@ -1,5 +1,6 @@
 import { openSync, writeSync } from 'node:fs';
 import { number, oneOf, perJoint, struct } from '../core/memory/struct-layout.ts';
+import type { MotorHealth } from '../messages/motor-health.ts';
 import { TICK_STATUSES, type TickStatus } from '../messages/robot-state.ts';
 import type { Driver, HandOver, JointReading } from './driver.ts';
 
@@ -38,6 +39,10 @@ export class LoggedDriver implements Driver {
 
   get busErrors(): number {
     return this.#driver.busErrors ?? 0;
+  }
+
+  get health(): MotorHealth | undefined {
+    return this.#driver.health;
   }
 
   get handOver(): HandOver | undefined {

@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 import type { Clock } from '../core/time/clock.ts';
 import type { RobotModel } from '../geometry/robot-model.ts';
+import type { MotorHealth } from '../messages/motor-health.ts';
 import type { TickStatus } from '../messages/robot-state.ts';
 
 /** Joint positions as a driver reads them. Filled in place. */
@@ -42,6 +43,8 @@ export interface Driver {
   readonly fault: string;
   /** Bus errors and rejected device messages since it was opened. Only grows. */
   readonly busErrors?: number;
+  /** Condition of the motors, updated in place; absent for drivers that do not know it. */
+  readonly health?: MotorHealth | undefined;
   /** Absent if `write` itself writes. */
   readonly handOver?: HandOver | undefined;
   /**

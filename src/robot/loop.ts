@@ -5,6 +5,7 @@ import type { Clock } from '../core/time/clock.ts';
 import { Periodic } from '../core/time/periodic.ts';
 import type { RobotModel } from '../geometry/robot-model.ts';
 import type { JointCommand } from '../messages/command.ts';
+import { copyMotorHealth } from '../messages/motor-health.ts';
 import type { PlayoutRequest } from '../messages/playout-request.ts';
 import type { Outcome, Receipt } from '../messages/receipt.ts';
 import { ROBOT_BOARD, writeRobotBoard } from '../messages/robot-board.ts';
@@ -73,6 +74,7 @@ export interface RobotParts {
 
 /** One second of commands at 1 kHz, the longest that playout may hold them. */
 const QUEUE_CAPACITY = 1024;
+const MOTORS_HZ = 5;
 /** Cap on the measured reply cost, so that one stall does not distort the estimate. */
 const MAX_REPLY_COST_NS = 300e3;
 
@@ -84,6 +86,8 @@ export class RobotLoop implements DatagramHandler {
   readonly #lease: OperatorLease;
   readonly #cycles: Periodic;
   readonly #states: Periodic;
+  /** State messages that also report the motors. */
+  readonly #motors: Periodic;
   readonly #bytes = new Uint8Array(MAX_DATAGRAM_BYTES);
   readonly #receipt = emptyReceipt();
   readonly #desk = emptyDesk();
@@ -110,6 +114,7 @@ export class RobotLoop implements DatagramHandler {
     this.#parts = parts;
     this.#cycles = new Periodic(rig.robot.controlHz, nowNs);
     this.#states = new Periodic(rig.robot.stateHz, nowNs);
+    this.#motors = new Periodic(MOTORS_HZ, nowNs);
     this.#state = emptyState(joints);
     this.#newest = emptyCommand(joints);
     this.#earlier = emptyEarlier(joints);
@@ -395,8 +400,14 @@ export class RobotLoop implements DatagramHandler {
     state.limitedBy = supervisor.limitedBy;
     state.clearanceM = supervisor.clearanceM;
     state.nearest = supervisor.nearest;
+    if (this.#parts.driver.health !== undefined) copyMotorHealth(this.#parts.driver.health, state.motors);
     if (this.#parts.policy.choose !== undefined) state.playout = this.#parts.policy.name;
-    const length = encodeState(this.#parts.boot, this.#lease.session, state, this.#bytes);
+    const { boot } = this.#parts;
+    const { session } = this.#lease;
+    const withMotors = this.#motors.due(nowNs);
+    const length =
+      (withMotors && encodeState(boot, session, state, this.#bytes, true)) ||
+      encodeState(boot, session, state, this.#bytes);
     this.#send(ROBOT_SOCKETS.state, length, this.#lease.statePeer);
   }
 

@@ -87,6 +87,7 @@ export const TELEMETRY = {
   robot: {
     ...{ state: 'engaged', cause: '', epoch: 1, measuredRad: [0, 1], targetRad: [0, 1], gripper: 0 },
     ...{ limitedBy: '', clearanceM: 0.2, nearest: '' },
+    motors: { temperatureC: [30, null], currentA: [0, 0.1], voltageV: [12, 12], level: [0, 1] },
   },
   commandedRad: [0, 1],
   closed: [

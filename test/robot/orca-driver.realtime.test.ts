@@ -179,6 +179,52 @@ describe('ORCA driver and its motors', { skip }, () => {
     });
   });
 
+  it('lets a finger yield that pushes against something for too long; the others hold', async () => {
+    await withHand(
+      {},
+      async (bench, cycles) => {
+        assert.equal(await cycles.enable(), 'ok');
+        const from = await cycles.run(50);
+        const index = bench.sim.hand.joints.findIndex(({ name }) => name === 'index_mcp');
+        const away = from.map((value, i) => (i === index ? value + 1.2 : value));
+        bench.sim.motorOf('index_mcp')!.blocked = true;
+        const pushes = () => {
+          cycles.driver.write(cycles.nowNs, Float64Array.from(away), 0);
+          return cycles.driver.fault !== '';
+        };
+        await cycles.until(pushes, 8000);
+        assert.match(cycles.driver.fault, /^index_mcp \(motor 15\) was overloaded for 400 ms/);
+        assert.equal(cycles.driver.health.level[index], 2);
+        await cycles.until(() => !bench.sim.motorOf('index_mcp')!.hasTorque, 2000);
+        assert.ok(!bench.sim.motorOf('index_mcp')!.hasTorque, 'it went limp');
+        assert.equal(bench.sim.motors.filter((motor) => motor.hasTorque).length, 16, 'the others hold');
+        near(await cycles.run(300, away), from, 0.02);
+        bench.sim.motorOf('index_mcp')!.blocked = false;
+        assert.equal(await cycles.enable(), 'ok');
+        assert.equal(cycles.driver.health.level[index], 0);
+      },
+      { ...PATIENT, overloadMs: 400 },
+    );
+  });
+
+  it('reports temperature and voltage, and stops before a motor overheats', async () => {
+    await withHand({}, async (bench, cycles) => {
+      assert.equal(await cycles.enable(), 'ok');
+      const { health } = cycles.driver;
+      await cycles.until(() => !health.temperatureC.some(Number.isNaN), 10_000);
+      assert.deepEqual([...new Set(health.temperatureC)], [32]);
+      assert.deepEqual([...new Set(health.voltageV)], [12]);
+      assert.equal(cycles.driver.fault, '');
+      const ring = bench.sim.hand.joints.findIndex(({ name }) => name === 'ring_pip');
+      bench.sim.motorOf('ring_pip')!.heat(62);
+      await cycles.until(() => health.level[ring] === 1, 10_000);
+      assert.equal(cycles.driver.fault, '', 'a warning does not stop the hand');
+      bench.sim.motorOf('ring_pip')!.heat(69);
+      await cycles.until(() => cycles.driver.fault !== '', 10_000);
+      assert.match(cycles.driver.fault, /^ring_pip \(motor 6\) is at 69 °C/);
+    });
+  });
+
   it('recovers the position of a motor that restarted across a turn boundary', async () => {
     await withHand({}, async (bench, cycles) => {
       // Some ranges cross a turn boundary: after a restart the counter is off by a whole turn.

@@ -1,6 +1,7 @@
 import { SnapshotBoard } from '../../core/memory/snapshot.ts';
 import { StructBoard } from '../../core/memory/struct-board.ts';
 import { flag, number, oneOf, perJoint, type StructOf, struct } from '../../core/memory/struct-layout.ts';
+import { copyMotorHealth, emptyMotorHealth } from '../../messages/motor-health.ts';
 import { TICK_STATUSES } from '../../messages/robot-state.ts';
 import { createWriteResults } from './write-results.ts';
 
@@ -28,6 +29,11 @@ const REPORT = struct({
   gripper: number,
   positionsRad: perJoint,
   velocitiesRadS: perJoint,
+  /** Condition of the motors; NaN if the driver does not know it. */
+  temperatureC: perJoint,
+  currentA: perJoint,
+  voltageV: perJoint,
+  level: perJoint,
 });
 
 /** Two boards shared by the control thread and a driver thread, and the word that wakes the driver thread. */
@@ -59,5 +65,6 @@ export function reportBoard(memory: DriverMemory, joints: number): StructBoard<S
   report.enabling = 'stale';
   report.writing = 'stale';
   report.reading = 'stale';
+  copyMotorHealth(emptyMotorHealth(joints), report);
   return new StructBoard(memory.report, report);
 }

@@ -1,5 +1,6 @@
 import type { Counters } from '../../core/counters.ts';
 import { type Clock, NS_PER_MS } from '../../core/time/clock.ts';
+import { copyMotorHealth } from '../../messages/motor-health.ts';
 import type { Driver } from '../driver.ts';
 import { type DriverMemory, orderBoard, reportBoard } from './driver-boards.ts';
 import { WriteResults } from './write-results.ts';
@@ -91,6 +92,7 @@ export class DriverLoop {
     this.#report.beats++;
     const reading = this.#driver.read(nowNs, this.#report);
     this.#report.reading = this.#lapse === '' ? reading : 'fault';
+    if (this.#driver.health !== undefined) copyMotorHealth(this.#driver.health, this.#report);
     this.#reportBoard.write(this.#lapse || this.#driver.fault);
     this.#count();
   }

@@ -1,4 +1,5 @@
 import { NS_PER_MS } from '../../core/time/clock.ts';
+import type { MotorHealth } from '../../messages/motor-health.ts';
 import type { TickStatus } from '../../messages/robot-state.ts';
 import type { Driver, HandOver, JointReading } from '../driver.ts';
 import { type DriverMemory, orderBoard, reportBoard } from './driver-boards.ts';
@@ -36,6 +37,10 @@ export class ThreadedDriver implements Driver {
       },
       next: (out) => results.next(out),
     };
+  }
+
+  get health(): MotorHealth {
+    return this.#report;
   }
 
   get fault(): string {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
+import { emptyMotorHealth, knowsMotors } from '../../messages/motor-health.ts';
 import { LIMITED_BY, type RobotState, SUPERVISOR_STATES } from '../../messages/robot-state.ts';
 import { MAX_DATAGRAM_BYTES } from '../reactor.ts';
 import { frameType } from './frame.ts';
@@ -8,6 +9,8 @@ import { decodeState, emptyState, encodeState } from './state.ts';
 
 const JOINTS = 6;
 const angles = fc.float64Array({ minLength: JOINTS, maxLength: JOINTS, min: -1000, max: 1000, noNaN: true });
+const perMotor = (value: fc.Arbitrary<number>) =>
+  fc.array(value, { minLength: JOINTS, maxLength: JOINTS }).map((values) => Float64Array.from(values));
 const state: fc.Arbitrary<RobotState> = fc.record({
   robotNs: fc.integer({ min: -Number.MAX_SAFE_INTEGER, max: Number.MAX_SAFE_INTEGER }),
   positionsRad: angles,
@@ -26,6 +29,15 @@ const state: fc.Arbitrary<RobotState> = fc.record({
     fc.integer({ min: -100_000, max: 1_000_000 }).map((n) => n / 1e5),
   ),
   nearest: fc.string({ maxLength: 20, unit: 'binary' }),
+  motors: fc.option(
+    fc.record({
+      temperatureC: perMotor(fc.integer({ min: 0, max: 120 })),
+      currentA: perMotor(fc.integer({ min: -900, max: 900 }).map((ma) => ma / 1e3)),
+      voltageV: perMotor(fc.integer({ min: 0, max: 250 }).map((v) => v / 10)),
+      level: perMotor(fc.constantFrom(0, 1, 2)),
+    }),
+    { nil: emptyMotorHealth(JOINTS) },
+  ),
 });
 
 const VALID = {
@@ -59,7 +71,7 @@ describe('robot state', () => {
     const origin = { boot: 0, session: 0 };
     fc.assert(
       fc.property(state, fc.maxSafeNat(), fc.maxSafeNat(), (sent, boot, session) => {
-        const length = encodeState(boot, session, sent, bytes.fill(0xff));
+        const length = encodeState(boot, session, sent, bytes.fill(0xff), true);
         assert.equal(frameType(bytes, length), 'state');
         assert.equal(decodeState(bytes, length, back, origin), null);
         assert.deepEqual(origin, { boot, session });
@@ -69,7 +81,9 @@ describe('robot state', () => {
           });
         assert.ok(Math.abs(back.gripper - sent.gripper) <= 5e-5);
         const rest = { positionsRad: 0, velocitiesRadS: 0, targetRad: 0, gripper: 0 };
-        assert.deepEqual({ ...back, ...rest }, { ...sent, ...rest });
+        // Motors that are not reported keep their last values.
+        const motors = knowsMotors(sent.motors) ? { ...sent.motors } : back.motors;
+        assert.deepEqual({ ...back, ...rest }, { ...sent, ...rest, motors });
       }),
     );
   });
@@ -115,6 +129,27 @@ describe('robot state', () => {
     const back = emptyState(2);
     assert.equal(decodeState(bytes, length, back, { boot: 0, session: 0 }), null);
     assert.deepEqual([...back.positionsRad], [Number.NaN, Number.NaN]);
+  });
+
+  it('rejects motors that are not four lists of plausible numbers', () => {
+    const good = [
+      [20, null],
+      [0.1, -0.2],
+      [12, 12],
+      [0, 2],
+    ];
+    assert.equal(reasonOf({ ...VALID, motors: good }), null);
+    for (const motors of [
+      null,
+      {},
+      [],
+      good.slice(1),
+      [[1], ...good.slice(1)],
+      good.with(0, ['20', 1] as never),
+    ])
+      assert.equal(reasonOf({ ...VALID, motors }), 'malformed');
+    assert.equal(reasonOf({ ...VALID, motors: good.with(3, [3, 0]) }), 'malformed', 'an unknown level');
+    assert.equal(reasonOf({ ...VALID, motors: good.with(2, [1e6, 0]) }), 'malformed');
   });
 
   it('requires three lists of finite joints', () => {

@@ -1,5 +1,12 @@
 import type { Reason } from '../../core/counters.ts';
 import {
+  emptyMotorHealth,
+  knowsMotors,
+  MOTOR_FIELDS,
+  MOTOR_LEVELS,
+  type MotorHealth,
+} from '../../messages/motor-health.ts';
+import {
   LIMITED_BY,
   type LimitedBy,
   type RobotState,
@@ -14,8 +21,44 @@ const MAX_CAUSE_CHARS = 120;
 const MAX_NEAREST_CHARS = 60;
 const MAX_PLAYOUT_CHARS = 40;
 
-/** Robot → operator, state socket, 100 Hz. */
-export function encodeState(boot: number, session: number, state: RobotState, out: Uint8Array): number {
+/** Steps of the numbers on the wire: °C, mA, 0.1 V. */
+const MOTOR_STEPS = { temperatureC: 1, currentA: 1e3, voltageV: 10, level: 1 } as const;
+/** No motor reports more than this, whatever the unit. */
+const MOST_MOTOR_VALUE = 1000;
+
+const motorsToJson = (motors: MotorHealth) =>
+  MOTOR_FIELDS.map((field) =>
+    Array.from(motors[field], (value) =>
+      Number.isFinite(value) ? Math.round(value * MOTOR_STEPS[field]) / MOTOR_STEPS[field] : null,
+    ),
+  );
+
+/** Four lists, in the order of MOTOR_FIELDS; absent: `out` keeps what earlier messages reported. */
+function motorsFromJson(body: unknown, out: MotorHealth): Reason | null {
+  if (body === undefined) return null;
+  if (!Array.isArray(body) || body.length !== MOTOR_FIELDS.length) return 'malformed';
+  for (const [i, field] of MOTOR_FIELDS.entries()) {
+    const list: unknown = body[i];
+    if (!Array.isArray(list) || list.length !== out[field].length) return 'malformed';
+    for (const [joint, value] of (list as unknown[]).entries()) {
+      if (value !== null && !(typeof value === 'number' && Math.abs(value) <= MOST_MOTOR_VALUE))
+        return 'malformed';
+      if (field === 'level' && value !== null && MOTOR_LEVELS[value as number] === undefined)
+        return 'malformed';
+      out[field][joint] = value === null ? Number.NaN : (value as number);
+    }
+  }
+  return null;
+}
+
+/** Robot → operator, state socket, 100 Hz. `withMotors`: also their condition, if it is known. */
+export function encodeState(
+  boot: number,
+  session: number,
+  state: RobotState,
+  out: Uint8Array,
+  withMotors = false,
+): number {
   const body = {
     boot,
     session,
@@ -33,6 +76,7 @@ export function encodeState(boot: number, session: number, state: RobotState, ou
     limited: state.limitedBy,
     clearance: Number.isFinite(state.clearanceM) ? Math.round(state.clearanceM * 1e5) / 1e5 : null,
     nearest: state.nearest,
+    ...(withMotors && knowsMotors(state.motors) ? { motors: motorsToJson(state.motors) } : {}),
     ...(state.playout ? { playout: state.playout } : {}),
   };
   return writeFrame('state', body, out);
@@ -76,6 +120,8 @@ export function decodeState(
   out.nearest = nearest.slice(0, MAX_NEAREST_CHARS);
   out.clearanceM = clearance === null ? Number.NaN : numberOf(clearance);
   if (clearance !== null && Number.isNaN(out.clearanceM)) return 'malformed';
+  const motors = motorsFromJson(body['motors'], out.motors);
+  if (motors !== null) return motors;
   const isUnread = body['q'] === null;
   if (isUnread) out.positionsRad.fill(Number.NaN);
   return (
@@ -101,5 +147,6 @@ export function emptyState(joints: number): RobotState {
     limitedBy: '',
     clearanceM: Number.NaN,
     nearest: '',
+    motors: emptyMotorHealth(joints),
   };
 }

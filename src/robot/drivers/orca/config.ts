@@ -42,6 +42,27 @@ export const orcaConfig = z.strictObject({
     .max(1000)
     .default(180)
     .describe('no positions for this long while the motors have torque is a fault'),
+  warnTemperatureC: z.number().min(30).max(80).default(60).describe('a motor this warm is a warning'),
+  stopTemperatureC: z
+    .number()
+    .min(35)
+    .max(80)
+    .default(68)
+    .describe('a motor this warm stops the hand; the motors shut themselves down at 70 (wrist: 80)'),
+  warnVoltageV: z
+    .tuple([z.number().min(0), z.number().max(30)])
+    .default([10.5, 13])
+    .describe('supply voltage outside this range is a warning'),
+  stopVoltageV: z
+    .tuple([z.number().min(0), z.number().max(30)])
+    .default([9, 14])
+    .describe('supply voltage outside this range stops the hand'),
+  overloadMs: z
+    .number()
+    .min(100)
+    .max(60_000)
+    .default(2000)
+    .describe('a finger that pushes with its full current for this long goes limp, and the others hold'),
   onStop: z
     .enum(['hold', 'release'])
     .default('hold')

@@ -31,6 +31,8 @@ export interface CycleEvents {
 export class HandCycle {
   readonly ticks: Int32Array;
   readonly velocityUnits: Int32Array;
+  /** mA; of a motor without current control, 0.1 % of its load. */
+  readonly currentUnits: Int32Array;
   readonly goals: Int32Array;
   /** Error bytes of the last replies. */
   readonly errors: Uint8Array;
@@ -76,6 +78,7 @@ export class HandCycle {
     this.#index = Int8Array.from({ length: 256 }, (_, id) => ids.indexOf(id));
     this.ticks = new Int32Array(count);
     this.velocityUnits = new Int32Array(count);
+    this.currentUnits = new Int32Array(count);
     this.goals = new Int32Array(count);
     this.errors = new Uint8Array(count);
     this.#incomingTicks = new Int32Array(count);
@@ -172,6 +175,7 @@ export class HandCycle {
   #take(i: number, error: number, bytes: Uint8Array, at: number): void {
     this.#answered[i] = 1;
     this.errors[i] = error;
+    this.currentUnits[i] = signedAt(bytes, at, 2);
     this.#incomingVelocity[i] = signedAt(bytes, at + PRESENT.velocityAt, 4);
     this.#incomingTicks[i] = signedAt(bytes, at + PRESENT.positionAt, 4);
   }

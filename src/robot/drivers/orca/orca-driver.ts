@@ -1,17 +1,14 @@
 import type { Clock } from '../../../core/time/clock.ts';
+import type { MotorHealth } from '../../../messages/motor-health.ts';
 import type { TickStatus } from '../../../messages/robot-state.ts';
-import {
-  hardwareErrorText,
-  REGISTER,
-  TICKS_PER_TURN,
-  WATCHDOG_EXPIRED,
-} from '../../buses/dynamixel/control-table.ts';
-import { read, readBytes } from '../../buses/servo/operations.ts';
+import { hardwareErrorText, REGISTER, TICKS_PER_TURN } from '../../buses/dynamixel/control-table.ts';
+import { read, readBytes, write } from '../../buses/servo/operations.ts';
 import type { ServoBus } from '../../buses/servo/servo-bus.ts';
 import type { Driver, JointReading } from '../../driver.ts';
 import type { OrcaConfig } from './config.ts';
 import { HandCycle } from './cycle.ts';
 import type { Hand } from './hands.ts';
+import { HandHealth, HEALTH_BYTES, HEALTH_FROM } from './health.ts';
 import type { JointMap } from './mapping.ts';
 import { HandPreparation, Refused, watchdogUnits } from './prepare.ts';
 
@@ -22,13 +19,13 @@ const TOO_OLD = 4;
 const BLIND_CYCLES = 2;
 /** A stop is repeated because it is not acknowledged. */
 const STOP_CYCLES = 10;
-/** Interval, in cycles, at which one motor is checked for torque and a watchdog stop. */
+/** Interval, in cycles, at which one motor is checked: each of them about every two seconds. */
 const HEALTH_CYCLES = 10;
-const HEALTH_FROM = REGISTER.torqueEnable.address;
-const HEALTH_BYTES = REGISTER.busWatchdog.address + 1 - HEALTH_FROM;
 const QUIET_MARGIN_MS = 60;
 const GOODBYE_MS = 3;
 const GOODBYES = 2;
+/** Attempts to make an overloaded finger limp. */
+const RELEASES = 5;
 
 type Phase = 'off' | 'preparing' | 'on';
 
@@ -51,6 +48,7 @@ export class OrcaDriver implements Driver {
   #stopCycles = 0;
   #hasTorque = false;
   #alerted = false;
+  readonly #health: HandHealth;
   #healthAt = 0;
   #mustRewrap = false;
   /** A stop arrived while the joint positions were unknown: hold the next ones measured. */
@@ -73,11 +71,16 @@ export class OrcaDriver implements Driver {
     this.#config = config;
     this.#ids = hand.joints.map(({ motorId }) => motorId);
     this.#lastTicks = new Int32Array(this.#ids.length);
+    this.#health = new HandHealth(hand, config);
     this.cycle = new HandCycle(bus, this.#ids, canBeFast, clock, {
       onFeedback: () => this.#onFeedback(),
       onOver: (nowNs) => this.#stopAtOnce(nowNs),
     });
     bus.every(config.cycleHz, (nowNs) => this.#turn(nowNs));
+  }
+
+  get health(): MotorHealth {
+    return this.#health.motors;
   }
 
   get fault(): string {
@@ -180,7 +183,7 @@ export class OrcaDriver implements Driver {
     if (this.#phase === 'on' && silentMs > watchdogUnits(busWatchdogMs) * 20)
       this.#raise(`the bus was silent for ${Math.round(silentMs)} ms: the motors’ watchdogs stopped them`);
     if (!this.cycle.begin(nowNs, this.#lead())) return;
-    if (this.#phase === 'on' && this.cycle.cycles % HEALTH_CYCLES === 0)
+    if (this.#phase !== 'preparing' && this.cycle.cycles % HEALTH_CYCLES === 0)
       void this.#checkHealth(this.#attempt);
   }
 
@@ -230,6 +233,7 @@ export class OrcaDriver implements Driver {
     this.#fault = '';
     this.#unreported = false;
     this.#alerted = false;
+    this.#health.reset();
     this.cycle.errors.fill(0);
   }
 
@@ -279,9 +283,11 @@ export class OrcaDriver implements Driver {
       if (this.#phase === 'off') this.cycle.goals.set(this.cycle.ticks);
     }
     if (this.#alerted || this.#disposed || this.#phase === 'preparing') return;
+    this.#lookForOverload();
     for (let i = 0; i < this.#ids.length; i++)
       if (this.cycle.isAlert(i)) {
         this.#alerted = true;
+        this.#health.stopped(i);
         const name = this.#namesOf([this.#ids[i]!]);
         this.#raise(`${name}: hardware alert`);
         void this.#diagnose(this.#ids[i]!, name);
@@ -305,6 +311,21 @@ export class OrcaDriver implements Driver {
     if (this.#mustRewrap) this.#mustRewrap = this.#map.rewrap(ticks) !== '';
   }
 
+  /** A finger that pushes with all its current for too long yields before the motor shuts itself down. */
+  #lookForOverload(): void {
+    const overloaded = this.#health.onCurrents(this.cycle.currentUnits, this.cycle.feedbackNs);
+    if (overloaded < 0 || this.#phase !== 'on') return;
+    this.#health.stopped(overloaded);
+    const name = this.#namesOf([this.#ids[overloaded]!]);
+    this.#raise(`${name} was overloaded for ${this.#config.overloadMs} ms: it went limp, the others hold`);
+    void this.#release(this.#ids[overloaded]!);
+  }
+
+  async #release(id: number): Promise<void> {
+    for (let i = 0; i < RELEASES && this.#bus.isUp; i++)
+      if ((await write(this.#bus, id, REGISTER.torqueEnable, 0)) === 0) return;
+  }
+
   async #diagnose(id: number, name: string): Promise<void> {
     const flags = await read(this.#bus, id, REGISTER.hardwareError);
     const what = flags === null ? '' : hardwareErrorText(flags);
@@ -312,13 +333,12 @@ export class OrcaDriver implements Driver {
   }
 
   async #checkHealth(attempt: number): Promise<void> {
-    const id = this.#ids[this.#healthAt++ % this.#ids.length]!;
+    const i = this.#healthAt++ % this.#ids.length;
+    const id = this.#ids[i]!;
     const answer = await readBytes(this.#bus, id, HEALTH_FROM, HEALTH_BYTES);
     if (answer === null || answer.data.length !== HEALTH_BYTES) return;
-    if (attempt !== this.#attempt || this.#phase !== 'on') return;
-    const name = this.#namesOf([id]);
-    if (answer.data[HEALTH_BYTES - 1] === WATCHDOG_EXPIRED)
-      this.#raise(`${name} was stopped by its watchdog: the bus was silent for too long`);
-    else if (answer.data[0] === 0) this.#raise(`${name} has lost its torque: check its power supply`);
+    if (attempt !== this.#attempt || this.#phase === 'preparing') return;
+    const trouble = this.#health.onMotor(i, answer.data);
+    if (trouble !== '' && this.#phase === 'on') this.#raise(`${this.#namesOf([id])} ${trouble}`);
   }
 }
