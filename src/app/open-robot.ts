@@ -60,6 +60,7 @@ export async function runRobot(
       flight: new FlightRecorder(memory.flight),
       neighbour: start.neighbour,
       pair: memory.pair,
+      topics: memory.topics,
       windDown: windDownFlag(memory),
       fleet: { estop: estopFlag(memory), leaseOver: leaseOverFlag(memory) },
       onFinished: () => reactor.stop(),

@@ -14,6 +14,7 @@ import type { Priors } from '../robot/network-memory.ts';
 import { PAIR_BOARD } from '../robot/pair-watch.ts';
 import type { PriorJson } from '../robot/playout/adaptive/prior.ts';
 import { FlightRecorder } from '../robot/supervisor/flight-recorder.ts';
+import { TOPIC_BOARD } from '../robot/topic-commander.ts';
 import type { FailedMessage } from './worker-host.ts';
 
 /** The memory a control thread shares with the rest of its process. All its data leaves through it. */
@@ -36,6 +37,8 @@ export interface RoleMemory extends Flags {
   flight: SharedArrayBuffer;
   /** The newest state of the other arm, if the robot has one beside it. */
   pair: SharedArrayBuffer;
+  /** The newest command on the robot's topic. */
+  topics: SharedArrayBuffer;
 }
 
 /** Start data of a control worker. */
@@ -98,5 +101,6 @@ export function createRoleMemory(role: Role, joints: number, controlHz = 0, pair
     telemetryJoints: jointsRing(joints, jointsRecords).buffer,
     flight: FlightRecorder.create(joints, cycles).buffer,
     pair: SnapshotBoard.create(PAIR_BOARD.size(pairJoints)).buffer,
+    topics: SnapshotBoard.create(TOPIC_BOARD.size(joints)).buffer,
   };
 }

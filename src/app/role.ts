@@ -26,6 +26,7 @@ import { RecorderThread } from './recorder-thread.ts';
 import { type ControlMessage, type ControlStart, createRoleMemory, type RoleMemory } from './role-memory.ts';
 import { Saving } from './saving.ts';
 import { TelemetryPublisher } from './telemetry-publisher.ts';
+import { TopicLink } from './topic-link.ts';
 import { startTraceThread } from './trace-thread.ts';
 import { watchVersion } from './version-watch.ts';
 import { WorkerHost } from './worker-host.ts';
@@ -137,8 +138,11 @@ export function startRole(
   const pair = control.ready.then(() =>
     neighbour === null ? null : PairLink.open(rig.robot.pair!, memory, model, neighbour),
   );
+  const topics = control.ready.then(() =>
+    role === 'robot' && rig.robot.topics !== null ? TopicLink.open(rig.robot.topics, memory, model) : null,
+  );
   const version = watchVersion(memory.counters, (text) => console.error(`farhand: ${text}`));
-  const ready = Promise.all([control.ready, trace, telemetry, relays, published, pair]).then(
+  const ready = Promise.all([control.ready, trace, telemetry, relays, published, pair, topics]).then(
     ([info, opened, , relayed]) => ({
       role,
       ports: info.ports,
@@ -153,7 +157,7 @@ export function startRole(
   );
   const saving = new Saving(onSaving);
   const done = (async (): Promise<RoleReport> => {
-    const open = [telemetry, relays, published, pair];
+    const open = [telemetry, relays, published, pair, topics];
     await ready.catch(async (error: unknown) => {
       Atomics.store(stopFlag(memory), 0, 1);
       // Anything left open would keep the process alive.

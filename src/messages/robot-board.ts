@@ -15,6 +15,7 @@ export const ROBOT_BOARD = struct({
   /** As measured, 0 open to 1 closed. */
   gripper: number,
   measuredRad: perJoint,
+  velocitiesRadS: perJoint,
   targetRad: perJoint,
 });
 type RobotNumbers = StructOf<typeof ROBOT_BOARD>;
@@ -27,7 +28,7 @@ interface Supervised {
   readonly epoch: number;
   readonly limitedBy: LimitedBy;
   readonly clearanceM: number;
-  readonly reading: { gripper: number; positionsRad: Float64Array };
+  readonly reading: { gripper: number; positionsRad: Float64Array; velocitiesRadS: Float64Array };
   readonly targetRad: Float64Array;
 }
 
@@ -49,6 +50,7 @@ export function writeRobotBoard(
   out.clearanceM = supervisor.clearanceM;
   out.gripper = supervisor.reading.gripper;
   out.measuredRad.set(supervisor.reading.positionsRad);
+  out.velocitiesRadS.set(supervisor.reading.velocitiesRadS);
   out.targetRad.set(supervisor.targetRad);
   board.write(out.packed, supervisor.cause);
 }

@@ -40,6 +40,7 @@ import { CommandQueue } from './playout/queue.ts';
 import type { RobotConfig } from './robot-config.ts';
 import type { FlightRecorder } from './supervisor/flight-recorder.ts';
 import { Supervisor, type Transition } from './supervisor/supervisor.ts';
+import { TOPIC_PEER, TopicCommander } from './topic-commander.ts';
 
 /** Order of the robot's sockets. */
 const ROBOT_SOCKETS = { command: 0, state: 1, sync: 2 } as const;
@@ -65,6 +66,8 @@ export interface RobotParts {
   /** The other arm of a pair, and the board with its newest pose. */
   neighbour?: RobotModel | null;
   pair?: SharedArrayBuffer;
+  /** Commands from a topic; used if the rig has one. */
+  topics?: SharedArrayBuffer;
   /** Non-zero requests that the loop stop the robot and finish. */
   windDown: Int32Array;
   /** Set by the fleet agent, cleared by the loop: an e-stop, and the end of the operator's lease. */
@@ -98,6 +101,7 @@ export class RobotLoop implements DatagramHandler {
   readonly #snapshot;
   readonly #learning: NetworkLearning;
   readonly #pairWatch: PairWatch | null;
+  readonly #topics: TopicCommander | null;
   /** Null if the driver's `write` itself writes. */
   readonly #pending: PendingReceipts | null;
   #commandPeer: Peer = 0;
@@ -129,6 +133,11 @@ export class RobotLoop implements DatagramHandler {
     const beside = neighbourOf(rig.robot.pair, parts.neighbour ?? null);
     const { flight } = parts;
     this.supervisor = new Supervisor(model, driver, rig.robot, counters, nowNs, onTransition, flight, beside);
+    const { topics } = rig.robot;
+    this.#topics =
+      topics === null || parts.topics === undefined
+        ? null
+        : new TopicCommander(parts.topics, model, topics, parts.boot, this.#lease, this.supervisor, counters);
     this.#pairWatch =
       beside === null || parts.pair === undefined
         ? null
@@ -160,6 +169,7 @@ export class RobotLoop implements DatagramHandler {
     const isHeld = this.#lease.isHeld(nowNs);
     if (this.#lease.session !== 0 && !isHeld) this.supervisor.operatorLost(nowNs);
     if (isHeld) this.#learning.tick(nowNs);
+    this.#topics?.tick(nowNs);
     this.#pairWatch?.tick(nowNs, this.supervisor);
     this.supervisor.tick(nowNs);
     const { queue, supervisor } = this;
@@ -383,7 +393,8 @@ export class RobotLoop implements DatagramHandler {
   }
 
   #publishState(nowNs: number): void {
-    if (this.#lease.statePeer === 0 || !this.#lease.isHeld(nowNs)) return;
+    const { statePeer } = this.#lease;
+    if (statePeer === 0 || statePeer === TOPIC_PEER || !this.#lease.isHeld(nowNs)) return;
     const state = this.#state;
     const { supervisor } = this;
     state.robotNs = nowNs;

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { supervisorConfig } from './supervisor/supervisor-config.ts';
+import { topicConfig } from './topic-config.ts';
 
 export const realtimePriority = z
   .int()
@@ -35,6 +36,10 @@ export const robotConfig = z.strictObject({
     ),
   allowTakeover: z.boolean().default(false).describe('a new operator may take control from the current one'),
   realtimePriority: realtimePriority,
+  topics: topicConfig
+    .nullable()
+    .default(null)
+    .describe('the robot as a ROS 2 node: commands in, joint states out; null: none'),
   ...supervisorConfig.shape,
 });
 
