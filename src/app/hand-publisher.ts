@@ -12,6 +12,8 @@ import type { RoleMemory } from './role-memory.ts';
 
 const POLL_MS = 4;
 const VIEW_QUALITY = 75;
+/** Samples come a little early or late: at their own rate none is skipped. */
+const SLACK = 0.9;
 
 /** Publishes the hand that the control thread received. Main thread; no deadline. */
 export class HandPublisher {
@@ -42,7 +44,7 @@ export class HandPublisher {
     this.#board = new SnapshotBoard(memory.board);
     this.#shown = BOARD.create(joints);
     this.#transform = new HandTransform({ movingAverage, bounds, scale, offsetM });
-    this.#viewPeriodNs = 1e9 / rig.operator.handPublish.viewHz;
+    this.#viewPeriodNs = (SLACK * 1e9) / rig.operator.handPublish.viewHz;
     this.#timer = setInterval(() => this.#poll(), POLL_MS);
   }
 

@@ -29,9 +29,22 @@ export const PEERS = {
   },
 } as const;
 
+/** Drives a hand; the others play its node. */
+const COMMANDERS = {
+  'CycloneDDS commander': {
+    file: 'commander',
+    sources: ['commander.c', 'messages.idl'],
+    steps: [
+      ['idlc', '-l', 'c', source('messages.idl')],
+      ['gcc', '-O1', '-I.', '-o', 'commander', source('commander.c'), 'messages.c', '-lddsc', '-lm'],
+    ],
+    packages: 'cyclonedds-dev cyclonedds-tools gcc',
+  },
+} as const;
+
 /** Builds a peer if its compiler, library and headers are installed; otherwise reports what is missing. */
-export function buildPeer(name: keyof typeof PEERS): BuiltPeer {
-  const peer = PEERS[name];
+export function buildPeer(name: keyof typeof PEERS | keyof typeof COMMANDERS): BuiltPeer {
+  const peer = { ...PEERS, ...COMMANDERS }[name];
   const file = path.join(TARGET, peer.file);
   const isOld = (of: string) => statSync(source(of)).mtimeMs >= statSync(file).mtimeMs;
   if (existsSync(file) && !peer.sources.some(isOld)) return { file, missing: false };

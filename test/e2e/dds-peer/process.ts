@@ -28,7 +28,7 @@ export interface PeerSettings {
 const EMPTY: PeerReport = { received: 0, gaps: 0, repeats: 0, wrong: 0, written: 0 };
 const HZ = 90;
 /** CycloneDDS on loopback only. */
-const CYCLONEDDS_URI =
+export const CYCLONEDDS_URI =
   '<CycloneDDS><Domain><General><Interfaces><NetworkInterface name="lo" multicast="true"/></Interfaces></General></Domain></CycloneDDS>';
 
 /** One side of the exchange as a process: a third-party one or ours. */
