@@ -63,6 +63,7 @@ export function picture(model: string): string {
     return `<g transform="${at}"><text x="12" y="22">${name}</text>${views.join('')}</g>`;
   });
   return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${COLUMNS * WIDTH} ${rows * HEIGHT}" font-family="sans-serif" font-size="15">
+<title>Poses of a person, and of the robot beside them</title>
 <rect width="100%" height="100%" fill="#fff"/>
 ${cells.join('\n')}
 </svg>
