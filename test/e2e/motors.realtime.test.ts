@@ -92,8 +92,7 @@ describe('motors of an ORCA hand', { skip: needs('chromium') }, () => {
     const page = await browser.newPage({ viewport: { width: 1280, height: 1100 } });
     await page.goto((await demo.waitFor(/console: (http:\S+)/, 55_000))[1]!);
     const panel = page.getByTestId('motors');
-    const shows = (pattern: RegExp) => async () =>
-      pattern.test((await panel.textContent()) ?? '');
+    const shows = (pattern: RegExp) => async () => pattern.test((await panel.textContent()) ?? '');
     await until('temperature and supply', shows(/32 °C at most.*12\.0 V/s), () => demo.stderr());
     sim.stdin!.write('heat ring_pip 63\n');
     await until('a warning', shows(/ring_pip: warning, 63 °C/), () => demo.stderr());
