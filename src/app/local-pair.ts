@@ -9,6 +9,7 @@ import type { PackedTrace } from '../messages/trace-record.ts';
 import { BOARD } from '../operator/board.ts';
 import { jointsKeeper, jointsRing } from '../operator/joints-ring.ts';
 import { OperatorLoop } from '../operator/loop.ts';
+import type { OpenInput } from '../operator/sampler.ts';
 import type { Rig } from '../rig/rig.ts';
 import { RobotLoop } from '../robot/loop.ts';
 import { createPolicy } from '../robot/playout/policy.ts';
@@ -29,6 +30,8 @@ export interface LocalPairOptions {
   clock: Clock;
   network: LocalNetwork;
   sealed: boolean;
+  /** Replaces the inputs of the rig. */
+  inputs?: ReadonlyMap<string, OpenInput>;
   onClosed?: (record: PackedTrace) => void;
   /** Receives every datagram as it is sent. */
   onSend?: (bytes: Uint8Array) => void;
@@ -80,7 +83,7 @@ export async function joinLocally(options: LocalPairOptions): Promise<LocalPair>
   });
   const operator = new OperatorLoop({
     ...shared,
-    inputs: await openInputs(rig, clock, (reason) => operatorCounters.add(reason)),
+    inputs: options.inputs ?? (await openInputs(rig, clock, (reason) => operatorCounters.add(reason))),
     outbox: operatorTunnel ?? operatorOutbox,
     robot: { command, state, sync },
     session: 1,

@@ -26,6 +26,7 @@ const VERBS: Record<string, () => Promise<Verb>> = {
   trace: async () => (await import('./trace.ts')).traceVerb,
   top: async () => (await import('./top.ts')).topVerb,
   profile: async () => (await import('./profile.ts')).profileVerb,
+  simulate: async () => (await import('./simulate.ts')).simulateVerb,
   playout: async () => (await import('./playout.ts')).playoutVerb,
   bench: async () => (await import('./bench.ts')).benchVerb,
   check: async () => (await import('./check.ts')).checkVerb,

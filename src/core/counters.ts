@@ -50,6 +50,7 @@ export const REASONS = [
   'slowed-engage',
   'slowed-limit',
   'slowed-singularity',
+  'slowed-backlog',
   'stopped',
   'too-deep',
   'too-old',

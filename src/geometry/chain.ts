@@ -10,6 +10,8 @@ export interface Chain {
   linkOrigins(qRad: ArrayLike<number>, outM: Float64Array): void;
   /** All frames in the base frame, base first: `joints + 1` times 3×4 row-major [R | p]. */
   frames(qRad: ArrayLike<number>, out: Float64Array): void;
+  /** The same frames, and for each joint its axis and a point on it: six numbers, x, y, z of each. */
+  framesAndAxes(qRad: ArrayLike<number>, frames: Float64Array, axes: Float64Array): void;
   /**
    * Geometric Jacobian of the flange in the base frame, 6 × joints row-major: linear rows, then angular ones.
    * Also fills `flange`, 3×4 row-major.
@@ -74,19 +76,33 @@ export function createChain(model: RobotModel): Chain {
         multiplyTransforms(running, after[i]!, out, TRANSFORM_SIZE * (i + 1));
       }
     },
+    framesAndAxes(qRad, out, outAxes) {
+      running.set(IDENTITY);
+      out.set(IDENTITY);
+      for (let i = 0; i < joints; i++) {
+        turn(running, between[i]!, qRad, i);
+        copyAxis(running, outAxes, i * 6);
+        multiplyTransforms(running, after[i]!, out, TRANSFORM_SIZE * (i + 1));
+      }
+    },
     jacobian(qRad, out, flange) {
       running.set(IDENTITY);
       for (let i = 0; i < joints; i++) {
         turn(running, between[i]!, qRad, i);
-        for (let row = 0; row < 3; row++) {
-          axes[i * 6 + row] = running[row * 4 + 2]!;
-          axes[i * 6 + 3 + row] = running[row * 4 + 3]!;
-        }
+        copyAxis(running, axes, i * 6);
       }
       multiplyTransforms(running, after[joints - 1]!, flange, 0);
       fillJacobian(axes, flange, out);
     },
   };
+}
+
+/** The z axis and the origin of a transform. */
+function copyAxis(t: Float64Array, axes: Float64Array, at: number): void {
+  for (let row = 0; row < 3; row++) {
+    axes[at + row] = t[row * 4 + 2]!;
+    axes[at + 3 + row] = t[row * 4 + 3]!;
+  }
 }
 
 /** Computes the columns from each joint's axis and a point on it, six numbers each. */

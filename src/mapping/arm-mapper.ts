@@ -5,17 +5,18 @@ import { type Chain, createChain } from '../geometry/chain.ts';
 import { quatNormalise } from '../geometry/frames.ts';
 import { type Box, boxSchema, type RobotModel } from '../geometry/robot-model.ts';
 import type { HandSample } from '../messages/hand-sample.ts';
+import type { LimitedBy } from '../messages/robot-state.ts';
 import { chooseFilter, filterSetting } from './filters/choose.ts';
 import type { HandPose, PoseFilter } from './filters/filter.ts';
 import type { Solver, SolveStatus } from './ik/contract.ts';
 import { createSolver, METHODS, type Method, methodsOf } from './ik/solver.ts';
-import type { Mapper } from './mapper.ts';
+import { Guide, type GuideOptions } from './guide/guide.ts';
+import type { Guidance, Mapper } from './mapper.ts';
 import {
   type Clamp,
   createAbsolutePlacement,
   createClamp,
   createRelativePlacement,
-  MAX_APPROACH_STEP_S,
   type Placement,
 } from './placement.ts';
 import { quatFromRpyDeg, rigFrame } from './rig-frame.ts';
@@ -31,15 +32,19 @@ const angles = z.tuple([
 /** Largest step near a singularity: 3 rad/s at 100 Hz. */
 const SINGULAR_STEP_RAD = 0.03;
 
-/** The method set in the rig, or the best one the model supports. */
-export const methodFor = (model: RobotModel, wanted: Method | undefined): Method =>
-  wanted ?? methodsOf(model)[0]!;
+type Ik = 'guide' | Method;
+
+/** The frame that follows the hand: the elbow side of a decoupled wrist on family ur, else the flange. */
+const leadOf = (model: RobotModel, ik: Ik): number =>
+  (ik === 'guide' ? methodsOf(model)[0] : ik) === 'decoupled' ? 3 : model.joints.length;
 
 export const armMapperConfig = z.strictObject({
   ik: z
-    .enum(METHODS)
-    .optional()
-    .describe('inverse kinematics; default: decoupled for family ur, analytic for piper, else numeric'),
+    .enum(['guide', ...METHODS])
+    .default('guide')
+    .describe(
+      'guide: keeps to the hand’s path and slides along limits; decoupled, analytic, numeric: stop at them',
+    ),
   position: z
     .enum(['relative', 'absolute'])
     .default('relative')
@@ -85,62 +90,184 @@ export type ArmMapper = Mapper;
 const MAX_HAND_M = 1000;
 /** After `unreachable` the hand may be anywhere: joints move to their new targets at most this fast. */
 const REJOIN_RAD_S = 0.5;
+/** Samples further apart than this count as this far apart. */
+const MAX_STEP_S = 0.1;
+
+/** What the arm has around it, and its limits: the rig's settings of the robot. */
+export type ArmSurroundings = Omit<GuideOptions, 'lead' | 'around'> & {
+  around: Omit<GuideOptions['around'], 'guidedBox'>;
+};
+
+/** Nothing around the arm, and the model's own limits. */
+export const bareArm = ({ joints }: RobotModel): ArmSurroundings => ({
+  around: { groundZM: null, obstacles: [], stopM: 0.01, workspace: null },
+  minRad: joints.map(({ minRad }) => minRad),
+  maxRad: joints.map(({ maxRad }) => maxRad),
+  velocityRadS: joints.map(({ maxVelocityRadS }) => maxVelocityRadS),
+});
 
 export function createArmMapper(
   model: RobotModel,
   options: ArmMapperConfig = armMapperConfig.parse({}),
-  solver: Solver = createSolver(model, methodFor(model, options.ik), { singularStepRad: SINGULAR_STEP_RAD }),
+  surroundings: ArmSurroundings = bareArm(model),
 ): ArmMapper {
-  return new PoseMapper(model, options, solver);
+  const lead = leadOf(model, options.ik);
+  const box = boxFor(model, lead, options);
+  const arm =
+    options.ik === 'guide'
+      ? new GuidedArm(
+          new Guide(model, {
+            ...surroundings,
+            lead,
+            around: { ...surroundings.around, guidedBox: box ?? null },
+          }),
+        )
+      : new SolvedArm(
+          createSolver(model, options.ik, { singularStepRad: SINGULAR_STEP_RAD }),
+          createClamp(box),
+          model.joints.length,
+        );
+  return new PoseMapper(model, options, lead, arm);
 }
 
-class PoseMapper implements ArmMapper {
+/** The same with a given solver. */
+export function createSolvedMapper(model: RobotModel, options: ArmMapperConfig, solver: Solver): ArmMapper {
+  const lead = leadOf(model, options.ik);
+  const arm = new SolvedArm(solver, createClamp(boxFor(model, lead, options)), model.joints.length);
+  return new PoseMapper(model, options, lead, arm);
+}
+
+/** How a pose becomes joint angles. Hot path: nothing allocates. */
+interface Solving {
+  readonly qRad: Float64Array;
+  readonly limitedBy: LimitedBy;
+  readonly towards: Float64Array;
+  engage(qRad: Float64Array, positionM: Float64Array): void;
+  solve(positionM: Float64Array, quatXyzw: Float64Array, dtS: number): SolveStatus;
+}
+
+class GuidedArm implements Solving {
+  readonly #guide: Guide;
+
+  constructor(guide: Guide) {
+    this.#guide = guide;
+  }
+
+  get qRad(): Float64Array {
+    return this.#guide.qRad;
+  }
+
+  get limitedBy(): LimitedBy {
+    return this.#guide.limitedBy;
+  }
+
+  get towards(): Float64Array {
+    return this.#guide.towards;
+  }
+
+  engage(qRad: Float64Array): void {
+    this.#guide.engage(qRad);
+  }
+
+  solve(positionM: Float64Array, quatXyzw: Float64Array, dtS: number): SolveStatus {
+    if (dtS > 0) this.#guide.follow(positionM, quatXyzw, dtS);
+    return this.#guide.limitedBy === '' ? 'ok' : 'clamped';
+  }
+}
+
+/** A closed form or an iteration that stops at limits. */
+class SolvedArm implements Solving {
+  /** The last targets, used as the seed for the next. */
+  readonly qRad: Float64Array;
+  limitedBy: LimitedBy = '';
+  readonly towards = new Float64Array(3);
+  readonly #solver: Solver;
+  readonly #clamp: Clamp;
+  readonly #solvedRad: Float64Array;
+  #rejoining = false;
+
+  constructor(solver: Solver, clamp: Clamp, joints: number) {
+    this.#solver = solver;
+    this.#clamp = clamp;
+    this.qRad = new Float64Array(joints);
+    this.#solvedRad = new Float64Array(joints);
+  }
+
+  engage(qRad: Float64Array, positionM: Float64Array): void {
+    this.qRad.set(qRad);
+    this.#clamp.engage(positionM);
+    this.#rejoining = false;
+  }
+
+  solve(positionM: Float64Array, quatXyzw: Float64Array, dtS: number): SolveStatus {
+    const clamped = this.#clamp.apply(positionM);
+    const solved = this.#solver.solve(positionM, quatXyzw, this.qRad, this.#solvedRad);
+    this.limitedBy = clamped ? 'workspace' : solved === 'ok' ? '' : 'reach';
+    if (solved === 'unreachable') this.#rejoining = true;
+    if (solved === 'unreachable' || solved === 'bad-input') return solved;
+    if (this.#rejoining) this.#rejoining = !approach(this.qRad, this.#solvedRad, REJOIN_RAD_S * dtS);
+    else this.qRad.set(this.#solvedRad);
+    return clamped || this.#rejoining ? 'clamped' : solved;
+  }
+}
+
+class PoseMapper implements ArmMapper, Guidance {
+  readonly lead: number;
   readonly #chain: Chain;
-  readonly #lead: number;
   readonly #filter: PoseFilter;
   readonly #place: Placement;
   readonly #turn: Turn;
-  readonly #clamp: Clamp;
-  readonly #solver: Solver;
+  readonly #arm: Solving;
   readonly #pose: HandPose = { takenNs: 0, positionM: new Float64Array(3), quatXyzw: new Float64Array(4) };
   readonly #positionM = new Float64Array(3);
   readonly #quatXyzw = new Float64Array(4);
-  /** The last targets, used as the seed for the next. */
-  readonly #seedRad: Float64Array;
-  readonly #solvedRad: Float64Array;
+  readonly #measuredRad: Float64Array;
   #engaged = false;
-  #rejoining = false;
   #mappedNs = 0;
 
-  constructor(model: RobotModel, options: ArmMapperConfig, solver: Solver) {
+  constructor(model: RobotModel, options: ArmMapperConfig, lead: number, arm: Solving) {
     const { place, turn } = shapingOf(options);
+    this.lead = lead;
     this.#chain = createChain(model);
-    this.#lead = methodFor(model, options.ik) === 'decoupled' ? 3 : model.joints.length;
     this.#filter = chooseFilter(options.filter)!;
     this.#place = place;
     this.#turn = turn;
-    this.#clamp = createClamp(boxFor(model, this.#lead, options));
-    this.#solver = solver;
-    this.#seedRad = new Float64Array(this.#chain.joints);
-    this.#solvedRad = new Float64Array(this.#chain.joints);
+    this.#arm = arm;
+    this.#measuredRad = new Float64Array(this.#chain.joints);
   }
 
   get filterDelayNs(): number {
     return this.#engaged ? this.#filter.delayNs : Number.NaN;
   }
 
+  get guidance(): Guidance {
+    return this;
+  }
+
+  get limitedBy(): LimitedBy {
+    return this.#engaged ? this.#arm.limitedBy : '';
+  }
+
+  get towards(): Float64Array {
+    return this.#arm.towards;
+  }
+
   engage(hand: HandSample, measuredRad: ArrayLike<number>): 'ok' | 'bad-input' {
-    const [pose, seedRad, positionM, quatXyzw] = [this.#pose, this.#seedRad, this.#positionM, this.#quatXyzw];
+    const [pose, seedRad, positionM, quatXyzw] = [
+      this.#pose,
+      this.#measuredRad,
+      this.#positionM,
+      this.#quatXyzw,
+    ];
     for (let i = 0; i < seedRad.length; i++) seedRad[i] = measuredRad[i] ?? Number.NaN;
     this.#chain.frame(seedRad, this.#chain.joints, positionM, quatXyzw);
     this.#engaged = admit(hand, pose) && quatNormalise(quatXyzw, quatXyzw);
     if (!this.#engaged) return 'bad-input';
     this.#filter.reset(pose);
     this.#turn.engage(pose, quatXyzw);
-    this.#chain.frame(seedRad, this.#lead, positionM, quatXyzw);
+    this.#chain.frame(seedRad, this.lead, positionM, quatXyzw);
     this.#place.engage(pose, positionM);
-    this.#clamp.engage(positionM);
-    this.#rejoining = false;
+    this.#arm.engage(seedRad, positionM);
     this.#mappedNs = hand.takenNs;
     return 'ok';
   }
@@ -152,16 +279,19 @@ class PoseMapper implements ArmMapper {
     this.#filter.apply(pose);
     this.#place.target(pose, this.#positionM);
     this.#turn.target(pose, this.#quatXyzw);
-    const clamped = this.#clamp.apply(this.#positionM);
-    const solved = this.#solver.solve(this.#positionM, this.#quatXyzw, this.#seedRad, this.#solvedRad);
-    const elapsedS = Math.max(0, Math.min((hand.takenNs - this.#mappedNs) / NS_PER_S, MAX_APPROACH_STEP_S));
+    const elapsedS = Math.max(0, Math.min((hand.takenNs - this.#mappedNs) / NS_PER_S, MAX_STEP_S));
     this.#mappedNs = hand.takenNs;
-    if (solved === 'unreachable') this.#rejoining = true;
+    const solved = this.#arm.solve(this.#positionM, this.#quatXyzw, elapsedS);
     if (solved === 'unreachable' || solved === 'bad-input') return solved;
-    if (this.#rejoining) this.#rejoining = !approach(this.#seedRad, this.#solvedRad, REJOIN_RAD_S * elapsedS);
-    else this.#seedRad.set(this.#solvedRad);
-    outRad.set(this.#seedRad);
-    return clamped || this.#rejoining ? 'clamped' : solved;
+    outRad.set(this.#arm.qRad);
+    return solved;
+  }
+
+  wanted(hand: HandSample, outM: Float64Array, outQuatXyzw: Float64Array): boolean {
+    if (!this.#engaged || !admit(hand, this.#pose)) return false;
+    this.#place.target(this.#pose, outM);
+    this.#turn.target(this.#pose, outQuatXyzw);
+    return true;
   }
 
   release(): void {

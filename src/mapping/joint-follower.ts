@@ -3,7 +3,7 @@ import type { RobotModel } from '../geometry/robot-model.ts';
 import type { HandSample } from '../messages/hand-sample.ts';
 import type { SolveStatus } from './ik/contract.ts';
 import { createJointPath, type JointPath, type JointPathLimits, minimumJerk } from './joint-path.ts';
-import type { Mapper } from './mapper.ts';
+import type { Guidance, Mapper } from './mapper.ts';
 
 /** Closer than this, the targets are joined without a separate drive … */
 const NEAR_RAD = 0.05;
@@ -53,6 +53,10 @@ class JointFollower implements Mapper {
 
   get filterDelayNs(): number {
     return this.#phase === 'hands' ? this.#hands.filterDelayNs : Number.NaN;
+  }
+
+  get guidance(): Guidance | undefined {
+    return this.#phase === 'hands' ? this.#hands.guidance : undefined;
   }
 
   engage(sample: HandSample, measuredRad: ArrayLike<number>): 'ok' | 'bad-input' {

@@ -1,4 +1,5 @@
 import type { HandSample } from '../messages/hand-sample.ts';
+import type { LimitedBy } from '../messages/robot-state.ts';
 import type { SolveStatus } from './ik/contract.ts';
 
 /** Maps hands to joint targets under a clutch. Hot path: nothing allocates; one caller at a time. */
@@ -13,4 +14,17 @@ export interface Mapper {
   /** Joint targets for a hand. `outRad` is untouched on `bad-input`, `unreachable` and `disengaged`. */
   map(hand: HandSample, outRad: Float64Array): SolveStatus | 'disengaged';
   release(): void;
+  /** How an arm is guided; absent for mappers that guide no point. */
+  readonly guidance?: Guidance | undefined;
+}
+
+/** The point of an arm that follows the hand. */
+export interface Guidance {
+  /** The frame whose origin follows the hand; the number of joints: the flange. */
+  readonly lead: number;
+  /** What keeps the point from where the hand asks it to be, and in which direction (base frame, unit length). */
+  readonly limitedBy: LimitedBy;
+  readonly towards: Float64Array;
+  /** Where this hand asks the point to be, unfiltered; false if the mapper is not engaged. */
+  wanted(hand: HandSample, outM: Float64Array, outQuatXyzw: Float64Array): boolean;
 }

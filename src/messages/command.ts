@@ -17,6 +17,8 @@ export interface JointCommand {
    * explicit.
    */
   syncEpoch: number;
+  /** How old the hand sample was at that tick. On the wire `age_ns`. */
+  ageNs: number;
   positionsRad: Float64Array;
   gripper: number;
 }

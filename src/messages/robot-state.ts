@@ -17,6 +17,8 @@ export const LIMITED_BY = [
   'joint-limit',
   'engage-ramp',
   'singularity',
+  'backlog',
+  'reach',
   'workspace',
   'collision',
 ] as const;

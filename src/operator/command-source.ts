@@ -1,6 +1,5 @@
 import type { Counters, Reason } from '../core/counters.ts';
 import { NS_PER_S } from '../core/time/clock.ts';
-import { minimumJerk } from '../mapping/joint-path.ts';
 import type { Mapper } from '../mapping/mapper.ts';
 import type { JointCommand } from '../messages/command.ts';
 import type { RobotState, SupervisorState } from '../messages/robot-state.ts';
@@ -12,8 +11,8 @@ import type { RobotView } from './robot-view.ts';
 import type { SampledHand } from './sampler.ts';
 import { Topic } from './topic.ts';
 
-/** Time over which a new engagement is blended in. */
-const BLEND_NS = 0.4 * NS_PER_S;
+/** A hand that claims to be older than this is taken as this old. */
+const MAX_AGE_NS = 0.2 * NS_PER_S;
 
 /** A command with data known only to the operator's side. */
 export interface IssuedCommand extends JointCommand {
@@ -48,10 +47,6 @@ export class CommandSource {
   /** Last result of the mapper. */
   mapped: ReturnType<Mapper['map']> = 'disengaged';
   readonly #parts: CommandSourceParts;
-  /** Joints when engaged, and the mapped target. */
-  readonly #engagedRad: Float64Array;
-  readonly #mappedRad: Float64Array;
-  #engagedNs = 0;
   #engaged = false;
   #engagements = 0;
   readonly #clutch = new Clutch();
@@ -65,8 +60,6 @@ export class CommandSource {
 
   constructor(parts: CommandSourceParts) {
     this.#parts = parts;
-    this.#engagedRad = new Float64Array(parts.joints);
-    this.#mappedRad = new Float64Array(parts.joints);
     const unknown = {
       filterDelayNs: Number.NaN,
       deviceNs: Number.NaN,
@@ -139,6 +132,7 @@ export class CommandSource {
     command.seq++;
     command.epoch = robot.epoch;
     command.sampledOperatorNs = hand.sampledNs;
+    command.ageNs = 0;
     command.tracking = hand.status === 'ok' && hand.sample.tracking;
     command.gripper = robot.gripper;
     command.filterDelayNs = command.deviceNs = command.sentNs = command.arrivedNs = Number.NaN;
@@ -152,8 +146,8 @@ export class CommandSource {
 
   #follow(hand: SampledHand): void {
     const { mapper, counters } = this.#parts;
-    this.mapped = mapper.map(hand.sample, this.#mappedRad);
-    this.#blendIn(hand.sampledNs);
+    this.mapped = mapper.map(hand.sample, this.command.positionsRad);
+    this.command.ageNs = Math.max(0, Math.min(MAX_AGE_NS, hand.sampledNs - hand.sample.takenNs));
     this.command.filterDelayNs = mapper.filterDelayNs;
     this.#stampHand(hand);
     this.command.gripper = this.#gripper = hand.sample.gripper;
@@ -168,20 +162,6 @@ export class CommandSource {
     this.command.deviceNs = sample.takenNs >= arrivedNs ? Number.NaN : sample.takenNs;
     this.command.sentNs = sample.sentNs;
     this.command.arrivedNs = arrivedNs;
-  }
-
-  /**
-   * Blends in the motion of a hand that was moving when it engaged, so that the arm does not jerk. No motion
-   * is lost.
-   */
-  #blendIn(nowNs: number): void {
-    const { positionsRad } = this.command;
-    const weight = minimumJerk(Math.min(1, (nowNs - this.#engagedNs) / BLEND_NS));
-    for (let i = 0; i < positionsRad.length; i++) {
-      const fromRad = this.#engagedRad[i]!;
-      positionsRad[i] =
-        weight === 1 ? this.#mappedRad[i]! : fromRad + weight * (this.#mappedRad[i]! - fromRad);
-    }
   }
 
   #driveHome(nowNs: number, robot: RobotState): void {
@@ -227,9 +207,7 @@ export class CommandSource {
     if (this.#restart && hand.automatic) restartInput();
     this.#restart = false;
     if (isUnusable(mapper.engage(hand.sample, robot.state.positionsRad))) return;
-    this.#engagedNs = hand.sampledNs;
-    this.#engagedRad.set(robot.state.positionsRad);
-    this.#mappedRad.set(robot.state.positionsRad);
+    this.command.positionsRad.set(robot.state.positionsRad);
     // The robot remembers ended engagements per session; our numbers only increase.
     this.#engagements = Math.max(this.#engagements, robot.state.endedEngagement) + 1;
     this.#engaged = true;

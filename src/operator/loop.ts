@@ -9,6 +9,7 @@ import { emptyQuality, type InputDevice } from '../input/device.ts';
 import { createArmMapper } from '../mapping/arm-mapper.ts';
 import { createHandMapper } from '../mapping/hand-mapper.ts';
 import { withJointTargets } from '../mapping/joint-follower.ts';
+import type { Guidance, Mapper } from '../mapping/mapper.ts';
 import type { DeskAction } from '../messages/desk-action.ts';
 import { type DeskActionRequest, deskActionSchema } from '../messages/desk-requests.ts';
 import { copyMotorHealth } from '../messages/motor-health.ts';
@@ -29,6 +30,7 @@ import { LinkClient } from './link-client.ts';
 import { RobotView } from './robot-view.ts';
 import type { RowFeed } from './row-feed.ts';
 import { type OpenInput, Sampler } from './sampler.ts';
+import { surroundingsOf } from './surroundings.ts';
 import { SyncClient } from './sync-client.ts';
 
 /** Order of the operator's sockets. */
@@ -72,6 +74,7 @@ export class OperatorLoop implements DatagramHandler {
   readonly #parts: OperatorParts;
   readonly #ticks: Periodic;
   readonly #hellos: Periodic;
+  readonly #mapper: Mapper;
   readonly #commandSource: CommandSource;
   readonly #desk: DeskClient;
   readonly #inputNames: string[];
@@ -91,12 +94,12 @@ export class OperatorLoop implements DatagramHandler {
     const hands =
       model.family === 'hand'
         ? createHandMapper(model, rig.operator.hand)
-        : createArmMapper(model, rig.operator.mapper);
+        : createArmMapper(model, rig.operator.mapper, surroundingsOf(model, rig.robot));
     const pathLimits = {
       speedRadS: rig.operator.homeSpeedRadS,
       speedFraction: rig.robot.speedPercent / 100,
     };
-    const mapper = withJointTargets(hands, model, pathLimits, () => counters.add('joint-leap'));
+    this.#mapper = withJointTargets(hands, model, pathLimits, () => counters.add('joint-leap'));
     this.#parts = parts;
     this.#ticks = new Periodic(rig.operator.hz, clock.nowNs());
     this.#hellos = new Periodic(HELLO_HZ, clock.nowNs());
@@ -120,7 +123,7 @@ export class OperatorLoop implements DatagramHandler {
     );
     this.#desk = new DeskClient(outbox, command, robot.command, session, counters);
     this.#commandSource = new CommandSource({
-      mapper,
+      mapper: this.#mapper,
       homing: new Homing(model, pathLimits),
       robot: this.robot,
       counters,
@@ -143,6 +146,11 @@ export class OperatorLoop implements DatagramHandler {
 
   get mode(): OperatorMode {
     return this.#commandSource.mode;
+  }
+
+  /** The point of the arm that follows the hand; undefined if none does. */
+  get guidance(): Guidance | undefined {
+    return this.#mapper.guidance;
   }
 
   nextDeadlineNs(): number {

@@ -4,22 +4,24 @@ import type { PoseFilter } from './filter.ts';
 import { MovingAverage } from './moving-average.ts';
 import { createNoFilter } from './none.ts';
 import { OneEuro } from './one-euro.ts';
+import { Steady } from './steady.ts';
 
 const MAX_COUNT = 100;
 const MAX_CUTOFF_HZ = 1000;
 const MAX_BETA = 1000;
 
-/** `none`, `moving-average:<n>`, `ema:<alpha>` or `one-euro:<minCutoffHz>,<beta>`. */
+/** `steady`, `none`, `moving-average:<n>`, `ema:<alpha>` or `one-euro:<minCutoffHz>,<beta>`. */
 export const filterSetting = z
   .string()
   .refine((text) => chooseFilter(text) !== null, {
-    error: `must be none, moving-average:<1…${MAX_COUNT}>, ema:<above 0, up to 1> or one-euro:<minCutoffHz>,<beta>`,
+    error: `must be steady, none, moving-average:<1…${MAX_COUNT}>, ema:<above 0, up to 1> or one-euro:<minCutoffHz>,<beta>`,
   })
-  .default('none')
-  .describe('smooths the hand at the cost of delay; see docs/mapping.md');
+  .default('steady')
+  .describe('smooths the hand; steady: strong at rest, little delay in motion; see docs/mapping.md');
 
 /** Null if the text does not name a filter. */
 export function chooseFilter(text: string): PoseFilter | null {
+  if (text === 'steady') return new Steady();
   if (text === 'none') return createNoFilter();
   const [, name = '', rest = ''] = /^([a-z-]+):([\d.,e+-]+)$/.exec(text) ?? [];
   const [first = Number.NaN, second, ...more] = rest

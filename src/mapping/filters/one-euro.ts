@@ -87,7 +87,7 @@ export class OneEuro implements PoseFilter {
 }
 
 /** Weight of the newest sample in a first-order low pass. */
-function lowPassWeight(cutoffHz: number, dtS: number): number {
+export function lowPassWeight(cutoffHz: number, dtS: number): number {
   const turns = 2 * Math.PI * cutoffHz * dtS;
   return turns / (turns + 1);
 }

@@ -2,17 +2,24 @@ import type { Counters, Reason } from '../../core/counters.ts';
 import { NS_PER_MS, NS_PER_S } from '../../core/time/clock.ts';
 import type { RobotModel } from '../../geometry/robot-model.ts';
 import { LIMITED_BY, type LimitedBy } from '../../messages/robot-state.ts';
-import { type ClearanceField, createClearanceField, type Neighbour } from './collision.ts';
+import type { Neighbour } from '../../geometry/pairings.ts';
+import { type ClearanceField, createClearanceField } from './collision.ts';
 import { MotionGuard } from './guard.ts';
 import { TargetLimiter } from './limiter.ts';
 import { jointLimits, workspaceOf } from './limits.ts';
 import { createManipulability } from './singularity.ts';
 import type { SupervisorConfig } from './supervisor-config.ts';
 
-/** A target this close to its goal has caught up. */
-const CAUGHT_UP_RAD = 0.01;
+/** After this long an arm that is not behind its path has caught up. */
+const SETTLED_NS = 200 * NS_PER_MS;
+const CAUGHT_UP_S = 0.03;
 /** Full speed is allowed this long after engaging, caught up or not. */
 const RAMP_NS = NS_PER_S;
+/** Share of a new delay between the hand and the robot in the mean: the nodes keep the hand's own spacing. */
+const DELAY_SHARE = 0.1;
+const SAME_SAMPLE_NS = 0.5 * NS_PER_MS;
+/** A delay that changes by more than this is another stream. */
+const MAX_DELAY_CHANGE_NS = 50 * NS_PER_MS;
 /** A limit is shown for at least this long, so that people can read it. */
 const SHOWN_NS = 300 * NS_PER_MS;
 
@@ -25,6 +32,8 @@ const REMARKS: Record<LimitedBy, Reason | null> = {
   'joint-limit': 'slowed-limit',
   'engage-ramp': 'slowed-engage',
   singularity: 'slowed-singularity',
+  backlog: 'slowed-backlog',
+  reach: null,
   workspace: 'clamped-workspace',
   collision: 'slowed-collision',
 };
@@ -37,6 +46,9 @@ export class ArmMotion {
   readonly #counters: Counters;
   readonly #engageShare: number;
   #engagedNs = Number.NEGATIVE_INFINITY;
+  #takenNs = Number.NaN;
+  /** From a hand sample to when the arm should be there. */
+  #delayNs = Number.NaN;
   #busy = false;
   #clamped = false;
   #shown: LimitedBy = '';
@@ -55,10 +67,10 @@ export class ArmMotion {
     this.#field = field;
     this.#guard = new MotionGuard(field, limits, config);
     this.#limiter = new TargetLimiter(limits, this.#guard, createManipulability(model), {
-      limitSlowdownRad: config.limitSlowdownRad,
       singularityMargin: config.singularityMargin,
       singularityShare: config.singularitySpeedPercent / 100,
       extrapolate: config.extrapolate,
+      maxLagS: config.maxLagS,
     });
     this.#counters = counters;
     this.#engageShare = config.engageSpeedPercent / 100;
@@ -73,7 +85,7 @@ export class ArmMotion {
   }
 
   get goalRad(): Float64Array {
-    return this.#limiter.reference.goalRad;
+    return this.#limiter.goalRad;
   }
 
   get limitedBy(): LimitedBy {
@@ -92,6 +104,7 @@ export class ArmMotion {
   /** Joint positions of the other arm. */
   neighbourAt(positionsRad: ArrayLike<number>): void {
     this.#field.placeNeighbour(positionsRad);
+    this.#guard.doubt();
   }
 
   /** Restarts at rest in this pose. */
@@ -107,22 +120,30 @@ export class ArmMotion {
   /** Starts a new stream of commands: the target keeps its motion, and is slow until it has caught up. */
   engage(nowNs: number): void {
     this.#limiter.resume(nowNs);
+    this.#delayNs = this.#takenNs = Number.NaN;
     this.#engagedNs = nowNs;
     this.#clamped = false;
     this.#shown = '';
   }
 
-  /** Sets a new goal and takes a step towards it. */
-  command(goalRad: Float64Array, sampledOperatorNs: number, nowNs: number, dueNs = nowNs): void {
-    this.#clamped = this.#limiter.reference.aim(goalRad, sampledOperatorNs, nowNs, dueNs);
+  /**
+   * Adds a command to the path and takes a step. `takenNs` is when its hand was sampled, on any steady clock; `dueNs`
+   * when the arm should be there.
+   */
+  command(goalRad: Float64Array, takenNs: number, nowNs: number, dueNs = nowNs): void {
+    // The same sample again: the operator's tick is faster than its device.
+    if (takenNs - this.#takenNs < SAME_SAMPLE_NS && takenNs >= this.#takenNs) {
+      this.step(nowNs);
+      return;
+    }
+    this.#takenNs = takenNs;
+    const change = dueNs - takenNs - this.#delayNs;
+    // A clock relation of its own, and the first command of a stream, begin anew.
+    this.#delayNs += Math.abs(change) < MAX_DELAY_CHANGE_NS ? DELAY_SHARE * change : change;
+    if (Number.isNaN(this.#delayNs)) this.#delayNs = dueNs - takenNs;
+    this.#clamped = this.#limiter.aim(goalRad, takenNs + this.#delayNs);
     if (this.#clamped) this.#counters.add('clamped-range');
     this.step(nowNs);
-  }
-
-  /** After a command that cannot be followed: stops extrapolating from the commands before it. */
-  doubt(): void {
-    this.#limiter.reference.pause();
-    this.#busy = true;
   }
 
   /** Takes a step towards the goal; false if the target was and is at rest. */
@@ -153,7 +174,8 @@ export class ArmMotion {
 
   #ramp(nowNs: number): void {
     const sinceNs = nowNs - this.#engagedNs;
-    if (sinceNs > RAMP_NS || this.#limiter.lagRad(nowNs) < CAUGHT_UP_RAD) {
+    const isCaughtUp = sinceNs > SETTLED_NS && this.#limiter.lagS < CAUGHT_UP_S;
+    if (sinceNs > RAMP_NS || isCaughtUp) {
       this.#engagedNs = Number.NEGATIVE_INFINITY;
       this.#limiter.speedShare = 1;
     } else this.#limiter.speedShare = Math.max(this.#engageShare, sinceNs / RAMP_NS);

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { sixJoints } from './arm.test.bench.ts';
-import { createClearanceField, type Surroundings, spreadPose } from './collision.ts';
+import { type Surroundings, spreadPose } from '../../geometry/pairings.ts';
+import { createClearanceField } from './collision.ts';
 
 const EMPTY: Surroundings = { groundZM: null, obstacles: [], workspace: null };
 const SHELF = { name: 'shelf', minM: [0.3, -0.5, 0.4], maxM: [0.6, 0.5, 0.45] };

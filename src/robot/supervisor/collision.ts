@@ -1,35 +1,16 @@
 import { TeleopError } from '../../core/errors.ts';
 import { type Chain, createChain, placementMatrix, TRANSFORM_SIZE } from '../../geometry/chain.ts';
 import { segmentBoxDistanceInto, segmentDistanceInto, segmentHeight } from '../../geometry/distance.ts';
-import type { Box, Capsule, RobotModel } from '../../geometry/robot-model.ts';
-
-/** A box that does not move, in the base frame. */
-export interface Obstacle {
-  name: string;
-  minM: readonly number[];
-  maxM: readonly number[];
-}
-
-export interface Surroundings {
-  /** Height of the table; null: no table. */
-  groundZM: number | null;
-  obstacles: readonly Obstacle[];
-  /** The box the flange must stay in. */
-  workspace: Box | null;
-  /** The other arm of a pair. */
-  neighbour?: Neighbour | null;
-}
-
-/** Another arm, whose pose is updated continually. In its latest pose it is an obstacle like any other. */
-export interface Neighbour {
-  model: RobotModel;
-  /** Its base frame in ours. */
-  base: RobotModel['tool'];
-  /** Both arms share one body, which our model already contains. */
-  sharedBase: boolean;
-  /** Added to the radius of its capsules: it moves while its pose is in transit. */
-  marginM: number;
-}
+import {
+  type Neighbour,
+  neighbourCapsules,
+  type Pairing,
+  pairingsOf,
+  type Surroundings,
+  variesIn,
+  WALLS,
+} from '../../geometry/pairings.ts';
+import type { Capsule, RobotModel } from '../../geometry/robot-model.ts';
 
 /**
  * Everything the arm must keep clear of, each as one clearance in metres: between surfaces of the arm, to the
@@ -48,6 +29,8 @@ export interface ClearanceField {
    * `size` rows, one number per joint: a clearance changes by at most its row times the joints' rotations.
    */
   readonly reachM: Float64Array;
+  /** Radius of the bodies behind each clearance: the smaller it is, the faster the clearance can turn. */
+  readonly roundM: Float64Array;
   /** Hot path: nothing allocates. `outM` has `size` numbers. */
   measure(qRad: ArrayLike<number>, outM: Float64Array): void;
   /** Measures only the first `count` clearances listed in `which`; leaves the others unchanged. */
@@ -56,19 +39,6 @@ export interface ClearanceField {
   placeNeighbour(qRad: ArrayLike<number>): void;
 }
 
-interface Pairing {
-  name: string;
-  a: number;
-  /** Index of another capsule (a neighbour's follow our own) or of an obstacle; −1: the table. */
-  b: number;
-  kind: 'arm' | 'ground' | 'obstacle' | 'neighbour';
-  radiusM: number;
-}
-
-const WALLS = ['−x', '−y', '−z', '+x', '+y', '+z'];
-const SAMPLES = 64;
-/** A clearance that varies less than this over all poses does not depend on the motion. */
-const CONSTANT_M = 1e-6;
 
 export function createClearanceField(model: RobotModel, around: Surroundings): ClearanceField {
   const chain = createChain(model);
@@ -78,7 +48,8 @@ export function createClearanceField(model: RobotModel, around: Surroundings): C
         hint: `Use a frame from 0 (base) to ${chain.joints} (flange).`,
       });
   const all = pairingsOf(model, around);
-  const pairings = all.filter(varying(model, all.length, measurer(model, around, all, chain).measure));
+  const { measure: measureAll } = measurer(model, around, all, chain);
+  const pairings = all.filter(variesIn(model, all.length + WALLS.length, measureAll));
   const walls = around.workspace === null ? 0 : WALLS.length;
   const { measure, measureSome, placeNeighbour } = measurer(model, around, pairings, chain);
   const restM = new Float64Array(pairings.length + walls);
@@ -91,43 +62,16 @@ export function createClearanceField(model: RobotModel, around: Surroundings): C
       pairings[k]?.kind === 'arm' ? clearanceM : Number.POSITIVE_INFINITY,
     ),
     reachM: reaches(model, chain, pairings, walls),
+    roundM: restM.map((_, k) => roundOf(pairings[k])),
     measure,
     measureSome,
     placeNeighbour,
   };
 }
 
-/** The capsules of the other arm that this arm can collide with. */
-const neighbourCapsules = (neighbour: Neighbour | null | undefined): readonly Capsule[] =>
-  neighbour?.model.capsules.filter(({ frame }) => frame > 0 || !neighbour.sharedBase) ?? [];
-
-function pairingsOf({ capsules, mayTouch }: RobotModel, around: Surroundings): Pairing[] {
-  const allowed = new Set(mayTouch.flatMap(([a, b]) => [`${a}\n${b}`, `${b}\n${a}`]));
-  const list: Pairing[] = [];
-  capsules.forEach((own, a) => {
-    capsules.slice(0, a).forEach((other, b) => {
-      if (Math.abs(own.frame - other.frame) <= 1 || allowed.has(`${own.name}\n${other.name}`)) return;
-      const radiusM = own.radiusM + other.radiusM;
-      list.push({ name: `${own.name} ↔ ${other.name}`, a, b, kind: 'arm', radiusM });
-    });
-    // The base is mounted on whatever it touches.
-    if (own.frame === 0) return;
-    const { radiusM } = own;
-    if (around.groundZM !== null)
-      list.push({ name: `${own.name} ↔ ground`, a, b: -1, kind: 'ground', radiusM });
-    around.obstacles.forEach(({ name }, b) => {
-      list.push({ name: `${own.name} ↔ ${name}`, a, b, kind: 'obstacle', radiusM });
-    });
-    neighbourCapsules(around.neighbour).forEach((other, i) => {
-      const sumM = radiusM + other.radiusM + around.neighbour!.marginM;
-      const name = `${own.name} ↔ other arm’s ${other.name}`;
-      list.push({ name, a, b: capsules.length + i, kind: 'neighbour', radiusM: sumM });
-    });
-  });
-  return list;
-}
-
-type Measure = ClearanceField['measure'];
+/** Planes are not round at all. */
+const roundOf = (pairing: Pairing | undefined): number =>
+  pairing === undefined || pairing.kind === 'ground' ? Number.POSITIVE_INFINITY : pairing.radiusM;
 
 function measurer(
   { capsules }: RobotModel,
@@ -224,37 +168,6 @@ function place(
     const row = frame + axis * 4;
     out[at + axis] = frames[row]! * x + frames[row + 1]! * y + frames[row + 2]! * z + frames[row + 3]!;
   }
-}
-
-/** Selects the pairings whose clearance depends on the pose, by sampling the joint ranges. */
-function varying(
-  model: RobotModel,
-  size: number,
-  measure: Measure,
-): (pairing: Pairing, k: number) => boolean {
-  // `measure` also fills in the walls of the workspace.
-  const outM = new Float64Array(size + WALLS.length);
-  const least = new Float64Array(size).fill(Number.POSITIVE_INFINITY);
-  const most = new Float64Array(size).fill(Number.NEGATIVE_INFINITY);
-  for (let n = 1; n <= SAMPLES; n++) {
-    measure(spreadPose(model, n), outM);
-    for (let k = 0; k < size; k++) {
-      least[k] = Math.min(least[k]!, outM[k]!);
-      most[k] = Math.max(most[k]!, outM[k]!);
-    }
-  }
-  return (_, k) => most[k]! - least[k]! > CONSTANT_M;
-}
-
-/** The n-th of a sequence of poses that fills the joint ranges evenly. */
-export function spreadPose({ joints }: RobotModel, n: number): number[] {
-  // Multiples of powers of the root of x^(d+1) = x + 1, modulo 1.
-  let root = 2;
-  for (let i = 0; i < 40; i++) root = (1 + root) ** (1 / (joints.length + 1));
-  return joints.map(({ minRad, maxRad }, i) => {
-    const share = (0.5 + n * root ** -(i + 1)) % 1;
-    return minRad + share * (maxRad - minRad);
-  });
 }
 
 /**

@@ -1,4 +1,4 @@
-import { brake, restOffset, restTimeS } from './brake.ts';
+import { shareOf, stopClearanceM } from '../../geometry/pairings.ts';
 import type { ClearanceField } from './collision.ts';
 import type { JointLimits } from './limits.ts';
 
@@ -8,21 +8,21 @@ export interface GuardSettings {
   approachSpeedMS: number;
 }
 
-/** Safety margin added to the stopping clearance. */
 const RESERVE_M = 0.001;
-/** How far ahead the requested motion is checked to see what it approaches. */
+/** How far ahead the motion is checked to see what it approaches. */
 const LOOK_AHEAD_S = 0.02;
-/** Time steps of the poses checked along a stop: equal distances under constant deceleration. */
-const PATH_STEPS = [0.134, 0.159, 0.207, 0.501];
-/** Share of the stopping time after which to check what the arm moves away from. */
-const GLIMPSE = 0.02;
+/** Pieces in which a stop is checked if its two ends do not suffice. */
+const PIECES = 4;
 const ROUNDING_M = 1e-9;
 const FAR_M = 1e9;
 
 /**
- * Keeps the arm clear of itself, its surroundings and the walls of its workspace. Guarantee: from every
- * motion it admits, the arm can brake to rest without coming closer to anything than the stopping clearance,
- * or than it already was. So braking is always a safe fallback.
+ * Keeps the arm clear of itself, its surroundings and the walls of its workspace, whatever the commands are. Guarantee:
+ * from every motion it admits, the arm can brake to rest, all joints together, without coming closer to anything than
+ * the stopping clearance, or than it already was. So braking is always a safe fallback.
+ *
+ * Far from everything it measures nothing: no clearance can have shrunk by more than the joints' rotation times the
+ * arm's reach. Hot path: nothing allocates.
  */
 export class MotionGuard {
   /** The clearance that limited the last `speedShare` or failed the last `admits`; −1: none. */
@@ -32,42 +32,68 @@ export class MotionGuard {
   readonly #settings: GuardSettings;
   readonly #stopM: Float64Array;
   readonly #zoneM: Float64Array;
+  /** For each joint the longest reach of any clearance. */
+  readonly #longestM: Float64Array;
+  readonly #restRad: Float64Array;
   readonly #pose: Float64Array;
-  readonly #path: Float64Array;
+  readonly #turnsRad: Float64Array;
   readonly #probeM: Float64Array;
   readonly #sinceM: Float64Array;
-  readonly #turnsRad: Float64Array;
-  readonly #recedes: Uint8Array;
-  readonly #restRad: Float64Array;
   /** Clearances that need a closer check. */
   readonly #picked: Int32Array;
   #pickedCount = 0;
-  #nowM: Float64Array;
-  #nextM: Float64Array;
+  /** The clearances when they were last measured, and in which pose. */
+  readonly #nowM: Float64Array;
+  readonly #beforeM: Float64Array;
+  readonly #measuredRad: Float64Array;
+  readonly #beforeRad: Float64Array;
+  #leastSlackM = 0;
+  #leastZoneM = 0;
 
   constructor(field: ClearanceField, limits: JointLimits, settings: GuardSettings) {
+    const joints = limits.minRad.length;
+    const pose = () => new Float64Array(joints);
+    const clearances = () => new Float64Array(field.size);
     this.#field = field;
     this.#limits = limits;
     this.#settings = settings;
-    this.#stopM = field.restM.map((restM, k) => stopOf(restM, k < field.touching ? settings.stopM : 0));
+    this.#stopM = field.restM.map((restM, k) => stopClearanceM(restM, k < field.touching ? settings.stopM : 0));
     this.#zoneM = field.restM.map((restM) =>
       Math.max(RESERVE_M, Math.min(settings.slowdownM - settings.stopM, shareOf(restM)) - RESERVE_M),
     );
-    this.#path = new Float64Array(limits.minRad.length * 3);
-    this.#pose = this.#path.subarray(0, limits.minRad.length);
-    this.#probeM = new Float64Array(field.size);
-    this.#sinceM = new Float64Array(field.size);
-    this.#recedes = new Uint8Array(field.size);
+    this.#longestM = pose().map((_, i) => {
+      let longestM = 0;
+      for (let k = 0; k < field.size; k++) longestM = Math.max(longestM, field.reachM[k * joints + i]!);
+      return longestM;
+    });
+    this.#restRad = pose();
+    this.#pose = pose();
+    this.#turnsRad = pose();
+    this.#measuredRad = pose();
+    this.#beforeRad = pose();
+    this.#probeM = clearances();
+    this.#sinceM = clearances();
     this.#picked = new Int32Array(field.size);
-    this.#restRad = new Float64Array(limits.minRad.length);
-    this.#turnsRad = new Float64Array(limits.minRad.length);
-    this.#nowM = new Float64Array(field.size).fill(FAR_M);
-    this.#nextM = new Float64Array(field.size);
+    this.#nowM = clearances().fill(FAR_M);
+    this.#beforeM = clearances();
   }
 
   /** Sets the present pose without checking it. */
   measure(positionsRad: Float64Array): void {
     this.#field.measure(positionsRad, this.#nowM);
+    this.#measuredRad.set(positionsRad);
+    this.#leastSlackM = this.#leastZoneM = FAR_M;
+    for (let k = 0; k < this.#nowM.length; k++) {
+      // Written so that an unknown clearance (NaN) leaves no slack.
+      const slackM = this.#nowM[k]! - this.#stopM[k]!;
+      if (!(slackM >= this.#leastSlackM)) this.#leastSlackM = slackM >= 0 ? slackM : -1;
+      if (!(slackM - this.#zoneM[k]! >= this.#leastZoneM)) this.#leastZoneM = slackM - this.#zoneM[k]!;
+    }
+  }
+
+  /** Something around the arm moved: the clearances must be measured again. */
+  doubt(): void {
+    this.#leastSlackM = this.#leastZoneM = -1;
   }
 
   /** The smallest clearance to something that can be touched; −1: none. */
@@ -94,9 +120,11 @@ export class MotionGuard {
     return k >= this.#field.touching;
   }
 
-  /** The allowed share of the requested velocities: less, the closer the arm is to what it approaches. */
+  /** The allowed share of these velocities: less, the closer the arm is to what it approaches. */
   speedShare(positionsRad: Float64Array, wantedRadS: Float64Array): number {
     this.by = -1;
+    if (this.#movedM(positionsRad, positionsRad) <= this.#leastZoneM) return 1;
+    this.measure(positionsRad);
     this.#pickApproached(wantedRadS);
     if (this.#pickedCount === 0) return 1;
     for (let i = 0; i < this.#pose.length; i++)
@@ -112,6 +140,16 @@ export class MotionGuard {
       this.by = k;
     }
     return share;
+  }
+
+  /** The most that any clearance can have changed since it was measured, over two poses and between them. */
+  #movedM(aRad: Float64Array, bRad: Float64Array): number {
+    let sum = 0;
+    for (let i = 0; i < aRad.length; i++) {
+      const measured = this.#measuredRad[i]!;
+      sum += this.#longestM[i]! * Math.max(Math.abs(aRad[i]! - measured), Math.abs(bRad[i]! - measured));
+    }
+    return sum;
   }
 
   /** How fast this clearance may shrink. */
@@ -144,65 +182,69 @@ export class MotionGuard {
     return sum;
   }
 
-  /** Whether this motion is safe. If so, it becomes the present one. */
-  admits(motion: Float64Array): boolean {
-    if (this.#field.size === 0) return true;
+  /** Whether the arm may be here at this velocity. */
+  admits(positionsRad: Float64Array, velocitiesRadS: Float64Array): boolean {
     this.by = -1;
-    this.#path.set(motion);
-    this.#field.measure(this.#pose, this.#nextM);
-    for (let k = 0; k < this.#nextM.length; k++) if (!this.#isClear(k, this.#nextM)) return false;
-    this.#pickReachable(motion);
-    if (this.#pickedCount > 0 && !this.#isPathClear(motion)) return false;
-    const spare = this.#nowM;
-    this.#nowM = this.#nextM;
-    this.#nextM = spare;
-    return true;
+    if (this.#field.size === 0) return true;
+    this.#plan(positionsRad, velocitiesRadS);
+    if (this.#movedM(positionsRad, this.#restRad) <= this.#leastSlackM) return true;
+    this.#beforeM.set(this.#nowM);
+    this.#beforeRad.set(this.#measuredRad);
+    this.measure(positionsRad);
+    if (this.#isAdmitted(positionsRad)) return true;
+    // The arm does not go there: what it may keep is what it had before.
+    this.#nowM.set(this.#beforeM);
+    this.#measuredRad.set(this.#beforeRad);
+    this.doubt();
+    return false;
   }
 
-  /** The lowest value allowed for clearance `k`: the present one if that is already below the stop. */
-  #floorM(k: number): number {
-    return Math.min(this.#stopM[k]!, this.#nowM[k]!) - ROUNDING_M;
+  #isAdmitted(positionsRad: Float64Array): boolean {
+    for (let k = 0; k < this.#nowM.length; k++)
+      if (!this.#isClear(k, this.#nowM, this.#beforeM)) return false;
+    this.#pickReachable();
+    return this.#pickedCount === 0 || this.#isStopClear(positionsRad);
   }
 
-  /** Sets `by` on failure. A NaN clearance is unknown and so not clear. */
-  #isClear(k: number, clearancesM: Float64Array): boolean {
-    if (clearancesM[k]! >= this.#floorM(k)) return true;
+  /** Where the arm comes to rest if all joints brake together, in a straight line. */
+  #plan(positionsRad: Float64Array, velocitiesRadS: Float64Array): void {
+    const { accelerationRadS2 } = this.#limits;
+    let longestS = 0;
+    for (let i = 0; i < positionsRad.length; i++)
+      longestS = Math.max(longestS, Math.abs(velocitiesRadS[i]!) / accelerationRadS2[i]!);
+    for (let i = 0; i < positionsRad.length; i++) {
+      this.#turnsRad[i] = (velocitiesRadS[i]! * longestS) / 2;
+      this.#restRad[i] = positionsRad[i]! + this.#turnsRad[i]!;
+    }
+  }
+
+  /** Above the stop, or no closer than before. Sets `by` on failure. A NaN clearance is unknown and so not clear. */
+  #isClear(k: number, clearancesM: Float64Array, beforeM: Float64Array): boolean {
+    if (clearancesM[k]! >= Math.min(this.#stopM[k]!, beforeM[k]!) - ROUNDING_M) return true;
     this.by = k;
     return false;
   }
 
   /** Picks the clearances that might become too small while braking; the others cannot shrink that much. */
-  #pickReachable(motion: Float64Array): void {
-    const { accelerationRadS2, jerkRadS3 } = this.#limits;
-    const joints = accelerationRadS2.length;
-    for (let i = 0; i < joints; i++) {
-      const v = motion[joints + i]!;
-      const a = motion[2 * joints + i]!;
-      const restRad = restOffset(v, a, accelerationRadS2[i]!, jerkRadS3[i]!);
-      this.#restRad[i] = motion[i]! + restRad;
-      // The second term: a joint about to reverse first moves a little further.
-      this.#turnsRad[i] = Math.abs(restRad) + (2 * Math.abs(v * a)) / jerkRadS3[i]!;
-    }
+  #pickReachable(): void {
     this.#pickedCount = 0;
-    for (let k = 0; k < this.#nextM.length; k++)
-      if (!(this.#nextM[k]! - this.#worstM(k, this.#turnsRad) >= this.#floorM(k)))
+    for (let k = 0; k < this.#nowM.length; k++)
+      if (!(this.#nowM[k]! - this.#worstM(k, this.#turnsRad) >= Math.min(this.#stopM[k]!, this.#nowM[k]!)))
         this.#picked[this.#pickedCount++] = k;
   }
 
   /** Checks the final pose, and some poses on the way unless the bound on the two ends is enough. */
-  #isPathClear(motion: Float64Array): boolean {
+  #isStopClear(positionsRad: Float64Array): boolean {
     this.#pose.set(this.#restRad);
     this.#look(this.#probeM);
     for (let n = 0; n < this.#pickedCount; n++)
-      if (!this.#isClear(this.#picked[n]!, this.#probeM)) return false;
-    this.#recedes.fill(0);
-    if (this.#vouch(this.#nextM, this.#probeM)) return true;
-    const longestS = this.#longestS(motion);
-    this.#glimpse(motion, longestS);
-    this.#path.set(motion);
-    this.#sinceM.set(this.#nextM);
-    for (let n = 0; n < PATH_STEPS.length; n++) {
-      this.#brakeFor(PATH_STEPS[n]! * longestS);
+      if (!this.#isClear(this.#picked[n]!, this.#probeM, this.#nowM)) return false;
+    if (this.#vouch(this.#nowM, this.#probeM)) return true;
+    this.#sinceM.set(this.#nowM);
+    for (let i = 0; i < this.#turnsRad.length; i++) this.#turnsRad[i]! /= PIECES;
+    for (let piece = 1; piece <= PIECES; piece++) {
+      for (let i = 0; i < this.#pose.length; i++)
+        this.#pose[i] = positionsRad[i]! + piece * this.#turnsRad[i]!;
       this.#look(this.#probeM);
       if (!this.#vouch(this.#sinceM, this.#probeM)) return false;
       this.#sinceM.set(this.#probeM);
@@ -210,66 +252,25 @@ export class MotionGuard {
     return true;
   }
 
-  #longestS(motion: Float64Array): number {
-    const { accelerationRadS2, jerkRadS3 } = this.#limits;
-    const joints = accelerationRadS2.length;
-    let longestS = 0;
-    for (let i = 0; i < joints; i++) {
-      const v = motion[joints + i]!;
-      const a = motion[2 * joints + i]!;
-      longestS = Math.max(longestS, restTimeS(v, a, accelerationRadS2[i]!, jerkRadS3[i]!));
-    }
-    return longestS;
-  }
-
-  /** Finds what the arm moves away from at first. */
-  #glimpse(motion: Float64Array, longestS: number): void {
-    this.#path.set(motion);
-    this.#brakeFor(GLIMPSE * longestS);
-    this.#look(this.#sinceM);
-    for (let n = 0; n < this.#pickedCount; n++) {
-      const k = this.#picked[n]!;
-      this.#recedes[k] = this.#sinceM[k]! >= this.#nextM[k]! - ROUNDING_M ? 1 : 0;
-    }
-  }
-
-  /** Brakes along the path and records how far the joints turn. */
-  #brakeFor(dtS: number): void {
-    const { accelerationRadS2, jerkRadS3 } = this.#limits;
-    const joints = accelerationRadS2.length;
-    for (let i = 0; i < joints; i++) {
-      const turningRad =
-        (2 * Math.abs(this.#path[joints + i]! * this.#path[2 * joints + i]!)) / jerkRadS3[i]!;
-      const from = this.#path[i]!;
-      brake(this.#path, i, accelerationRadS2[i]!, jerkRadS3[i]!, dtS);
-      this.#turnsRad[i] = Math.abs(this.#path[i]! - from) + turningRad;
-    }
-  }
-
   /**
-   * Between two poses a clearance stays above their mean minus half of its largest possible change over the
-   * joints' rotation. A clearance that grew at the start and is no smaller at the end of this piece did not
-   * dip: the distance to something convex first falls, then grows. Sets `by` to a clearance that might become
-   * too small.
+   * Whether every picked clearance stays large enough on the straight line between two poses, `#turnsRad` apart: it
+   * stays above the smaller of its two ends less an eighth of its largest second derivative. Sets `by` to one that might
+   * become too small.
    */
   #vouch(beforeM: Float64Array, afterM: Float64Array): boolean {
+    const { roundM } = this.#field;
+    let turnRad = 0;
+    for (let i = 0; i < this.#turnsRad.length; i++) turnRad += Math.abs(this.#turnsRad[i]!);
     for (let n = 0; n < this.#pickedCount; n++) {
       const k = this.#picked[n]!;
-      const lowestM = (beforeM[k]! + afterM[k]! - this.#worstM(k, this.#turnsRad)) / 2;
-      if (lowestM >= this.#floorM(k)) continue;
-      if (this.#recedes[k] === 1 && afterM[k]! >= beforeM[k]! - ROUNDING_M) continue;
+      const movedM = this.#worstM(k, this.#turnsRad);
+      const leastM = Math.min(beforeM[k]!, afterM[k]!);
+      const apartM = Math.max(ROUNDING_M, roundM[k]! + Math.max(0, leastM));
+      const dipM = (movedM * turnRad + (movedM * movedM) / apartM) / 8;
+      if (leastM - dipM >= Math.min(this.#stopM[k]!, this.#nowM[k]!) - RESERVE_M / 2) continue;
       this.by = k;
       return false;
     }
     return true;
   }
 }
-
-/**
- * Parts of the arm that are close together in the home pose by design keep half of that clearance, and slow
- * down in the other half. Parts that overlap in the home pose are an error in the model and get no exception.
- */
-const shareOf = (restM: number): number => (restM > 0 ? restM / 2 : Number.POSITIVE_INFINITY);
-
-const stopOf = (restM: number, stopM: number): number =>
-  Math.min(stopM, shareOf(restM)) + Math.min(RESERVE_M, shareOf(restM) / 2);

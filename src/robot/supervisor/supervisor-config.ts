@@ -116,11 +116,11 @@ export const supervisorConfig = z.strictObject({
     .default(0.02)
     .describe('manipulability, as a share of the arm’s best, below which the arm slows down; 0: never'),
   singularitySpeedPercent: percent(30).describe('share of the speed allowed in a singularity'),
-  limitSlowdownRad: z
+  maxLagS: z
     .number()
-    .min(0)
-    .max(1)
-    .default(0.1)
-    .describe('distance from the end of a joint’s range at which it slows down; 0: never'),
+    .min(0.1)
+    .max(10)
+    .default(3)
+    .describe('an arm further behind the hand’s path than this takes the shortest path to the hand'),
 });
 export type SupervisorConfig = z.infer<typeof supervisorConfig>;

@@ -5,7 +5,7 @@ import type { JointCommand } from '../../messages/command.ts';
 import type { LimitedBy, SupervisorState } from '../../messages/robot-state.ts';
 import { type Driver, emptyReading, type JointReading } from '../driver.ts';
 import { ArmMotion } from './arm-motion.ts';
-import type { Neighbour } from './collision.ts';
+import type { Neighbour } from '../../geometry/pairings.ts';
 import type { FlightRecorder } from './flight-recorder.ts';
 import { FlightScribe } from './flight-scribe.ts';
 import { jointLimits } from './limits.ts';
@@ -233,7 +233,6 @@ export class Supervisor {
     const reason = this.#submit(command, nowNs, heldNs, dueNs);
     if (reason !== null) {
       this.#counters.add(reason);
-      if (this.#state === 'engaged') this.#motion.doubt();
     }
     return reason;
   }
@@ -263,7 +262,7 @@ export class Supervisor {
       this.#engagement = command.engagement;
       this.#go('engage', 'following the operator', nowNs);
     }
-    this.#motion.command(command.positionsRad, command.sampledOperatorNs, nowNs, dueNs);
+    this.#motion.command(command.positionsRad, command.sampledOperatorNs - command.ageNs, nowNs, dueNs - command.ageNs);
     this.#commandNs = command.sampledRobotNs;
     this.#gripper = command.gripper;
     this.#appliedNs = nowNs;

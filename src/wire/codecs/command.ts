@@ -32,6 +32,7 @@ export function encodeCommand(
     state_ns: stampToJson(command.sampledOperatorNs),
     send_robot_ns: stampToJson(command.sampledRobotNs),
     sync: command.syncEpoch,
+    age_ns: Math.round(command.ageNs),
     q: anglesToJson(command.positionsRad),
     gripper: Math.round(command.gripper * 1e4) / 1e4,
     last: earlier.map(repeated),
@@ -39,10 +40,11 @@ export function encodeCommand(
   return writeFrame('command', body, out);
 }
 
-/** [seq, send_robot_ns, gripper, q…] */
+/** [seq, send_robot_ns, gripper, q…, age_ns] */
 function repeated(command: JointCommand): (number | null)[] {
   const gripper = Math.round(command.gripper * 1e4) / 1e4;
-  return [command.seq, stampToJson(command.sampledRobotNs), gripper, ...anglesToJson(command.positionsRad)];
+  const angles = anglesToJson(command.positionsRad);
+  return [command.seq, stampToJson(command.sampledRobotNs), gripper, ...angles, Math.round(command.ageNs)];
 }
 
 /** Earlier commands found in a packet; the array is reused and only the first `count` are valid. */
@@ -76,9 +78,10 @@ export function decodeCommand(
   out.sampledRobotNs = stampFromJson(body['send_robot_ns']);
   out.syncEpoch = countOf(body['sync']);
   out.gripper = numberOf(body['gripper']);
+  out.ageNs = ageOf(body['age_ns']);
   // One sum is NaN when any term is.
   if (
-    Number.isNaN(out.session + out.seq + out.epoch + out.engagement + out.syncEpoch + out.sampledOperatorNs)
+    Number.isNaN(out.session + out.seq + out.epoch + out.engagement + out.syncEpoch + out.sampledOperatorNs + out.ageNs)
   )
     return 'malformed';
   if (typeof body['tracking'] !== 'boolean' || !Array.isArray(body['last'])) return 'malformed';
@@ -98,7 +101,7 @@ function decodeEarlier(last: unknown[], newest: JointCommand, earlier: EarlierCo
   let previousSeq = 0;
   for (const row of last) {
     const command = earlier.commands[earlier.count]!;
-    if (!Array.isArray(row) || row.length !== 3 + newest.positionsRad.length) return 'malformed';
+    if (!Array.isArray(row) || !isRow(row, newest.positionsRad.length)) return 'malformed';
     const [seq, stamp, gripper] = row as unknown[];
     copyCommand(newest, command);
     command.seq = countOf(seq);
@@ -107,12 +110,28 @@ function decodeEarlier(last: unknown[], newest: JointCommand, earlier: EarlierCo
     if (!(command.seq > previousSeq && command.seq < newest.seq)) return 'malformed';
     if (stamp !== null && Number.isNaN(command.sampledRobotNs)) return 'malformed';
     if (!(command.gripper >= 0 && command.gripper <= 1)) return 'bad-range';
-    const angles = anglesFromJson(row.slice(3), command.positionsRad);
+    command.ageNs = ageOf(row[3 + newest.positionsRad.length]);
+    if (Number.isNaN(command.ageNs)) return 'malformed';
+    const angles = anglesFromJson(row.slice(3, 3 + newest.positionsRad.length), command.positionsRad);
     if (angles !== null) return angles;
     previousSeq = command.seq;
     earlier.count++;
   }
   return null;
+}
+
+/** Older senders leave out the age. */
+const isRow = (row: unknown[], joints: number): boolean =>
+  row.length === 3 + joints || row.length === 4 + joints;
+
+/** A hand is never older than this when it is followed. */
+const MAX_AGE_NS = 1e9;
+
+/** Missing: 0. NaN if it is not an age. */
+function ageOf(value: unknown): number {
+  if (value === undefined) return 0;
+  const ageNs = numberOf(value);
+  return ageNs >= 0 && ageNs <= MAX_AGE_NS ? ageNs : Number.NaN;
 }
 
 export function emptyCommand(joints: number): JointCommand {
@@ -125,6 +144,7 @@ export function emptyCommand(joints: number): JointCommand {
     sampledOperatorNs: 0,
     sampledRobotNs: Number.NaN,
     syncEpoch: 0,
+    ageNs: 0,
     positionsRad: new Float64Array(joints),
     gripper: 0,
   };
@@ -139,6 +159,7 @@ export function copyCommand(from: JointCommand, to: JointCommand): void {
   to.sampledOperatorNs = from.sampledOperatorNs;
   to.sampledRobotNs = from.sampledRobotNs;
   to.syncEpoch = from.syncEpoch;
+  to.ageNs = from.ageNs;
   to.positionsRad.set(from.positionsRad);
   to.gripper = from.gripper;
 }

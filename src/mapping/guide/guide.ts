@@ -1,0 +1,367 @@
+import { TRANSFORM_SIZE } from '../../geometry/chain.ts';
+import { matrixFromQuat, quatFromMatrix, rotvecFromQuat } from '../../geometry/frames.ts';
+import type { RobotModel } from '../../geometry/robot-model.ts';
+import { LIMITED_BY, type LimitedBy } from '../../messages/robot-state.ts';
+import { ArmPose } from './arm-pose.ts';
+import { Clearances, type GuideSurroundings } from './clearances.ts';
+import { QuadraticProgram } from './quadratic-program.ts';
+import { distanceM, type Reach, reachOf } from './reach.ts';
+import { WristBranch } from './wrist-branch.ts';
+
+export interface GuideOptions {
+  /** The frame whose origin follows the hand's position; the flange follows its orientation. */
+  lead: number;
+  around: GuideSurroundings;
+  /** Limits of each joint, as the robot keeps them. */
+  minRad: ArrayLike<number>;
+  maxRad: ArrayLike<number>;
+  velocityRadS: ArrayLike<number>;
+}
+
+const MAX_STEPS = 4;
+/** A step below this ends the iteration. */
+const CONVERGED_RAD = 1e-6;
+/** Largest part of the error taken in one step. */
+const MAX_STEP_M = 0.04;
+const MAX_STEP_RAD = 0.3;
+/** Square of the length that one radian of orientation is worth. */
+const ORIENTATION = 1e-3;
+const POSTURE = 1e-6;
+const DAMPING = 1e-6;
+/** Damping per square of the error: a target out of reach must not make the joints chatter. */
+const RESIDUAL_DAMPING = 0.5;
+/** Clearances above this are not looked at. */
+const NEAR_M = 0.2;
+/** A clearance shrinks towards its margin with this time constant. */
+const APPROACH_S = 0.03;
+/** Fastest change of the arm's first joints, so that a leap of the hand stays a motion. */
+const FAST_RAD_S = 15;
+const WRIST_JOINTS = 3;
+/** Errors below these count as followed. */
+const FOLLOWED_M = 5e-4;
+const FOLLOWED_RAD = 0.01;
+const ROUNDS = 3;
+/** A contact whose direction has turned further than this (cosine) begins anew. */
+const LEAST_LEAN = 0.6;
+
+/**
+ * Geometry of a guided motion: each hand pose becomes one joint pose. The guided point takes the nearest place it can:
+ * at a limit, the motion into it stops and the rest goes on; orientation gives way before position; the arm stays on its
+ * branch. A small quadratic program per step. Knows no time but the spacing of the samples. Hot path: nothing allocates.
+ */
+export class Guide {
+  /** The joint pose of the last hand pose. */
+  readonly qRad: Float64Array;
+  /** What keeps the point from where the hand asks it to be, and in which direction (base frame). */
+  limitedBy: LimitedBy = '';
+  readonly towards = new Float64Array(3);
+  readonly #options: GuideOptions;
+  readonly #pose: ArmPose;
+  readonly #clearances: Clearances;
+  readonly #program: QuadraticProgram;
+  readonly #wrist: WristBranch;
+  readonly #reach: Reach | null;
+  readonly #homeRad: Float64Array | null;
+  readonly #wristFactor: number;
+  readonly #lowM: Float64Array;
+  readonly #lowRad: Float64Array;
+  readonly #highRad: Float64Array;
+  readonly #placeM = new Float64Array(3);
+  readonly #wantedRotation = new Float64Array(9);
+  readonly #relative = new Float64Array(9);
+  readonly #quat = new Float64Array(4);
+  /** Errors of position and orientation, and the position's before projection. */
+  readonly #errorM = new Float64Array(3);
+  readonly #errorRad = new Float64Array(3);
+  readonly #missedM = new Float64Array(3);
+  readonly #moving: Float64Array;
+  readonly #turning: Float64Array;
+  readonly #stretch = new Float64Array(3);
+  /**
+   * Per clearance, and last for reach: the direction away from it when the contact began, three numbers each, and how
+   * long it has lasted: 0 none, 1 until the last sample, 2 in this one. The motion into a contact is taken off along
+   * that direction, so that sliding round something does not lag behind the hand.
+   */
+  readonly #contactAway: Float64Array;
+  readonly #contacts: Uint8Array;
+  /** Room below full stretch: now, and the least allowed. */
+  #reachM = 0;
+  #leastReachM = 0;
+  #elbowSide: 1 | -1 = 1;
+  /** The clearance that took most off the motion; −1: none, −2: reach. */
+  #pressed = -1;
+  #pressedM = 0;
+
+  constructor(model: RobotModel, options: GuideOptions) {
+    const joints = model.joints.length;
+    this.#options = options;
+    this.#pose = new ArmPose(model);
+    this.#clearances = new Clearances(model, this.#pose, options.lead, options.around);
+    this.#program = new QuadraticProgram(joints, this.#clearances.size + 2 * joints);
+    this.#wrist = new WristBranch(model);
+    this.#reach = reachOf(model, options.lead);
+    this.#homeRad = joints > 6 ? Float64Array.from(model.homeRad) : null;
+    this.#wristFactor = this.#wrist.isNarrow ? 1 : 2;
+    this.qRad = Float64Array.from(model.homeRad);
+    this.#lowM = new Float64Array(this.#clearances.size);
+    this.#contactAway = new Float64Array(3 * (this.#clearances.size + 1));
+    this.#contacts = new Uint8Array(this.#clearances.size + 1);
+    this.#lowRad = new Float64Array(joints);
+    this.#highRad = new Float64Array(joints);
+    this.#moving = new Float64Array(3 * joints);
+    this.#turning = new Float64Array(3 * joints);
+  }
+
+  /** Begins at this pose; its branch is kept. */
+  engage(qRad: ArrayLike<number>): void {
+    for (let i = 0; i < this.qRad.length; i++) this.qRad[i] = qRad[i]!;
+    this.#wrist.engage(qRad);
+    const reach = this.#reach;
+    if (reach !== null) this.#elbowSide = qRad[reach.elbow]! < reach.straightRad ? -1 : 1;
+    this.limitedBy = '';
+    this.#contacts.fill(0);
+  }
+
+  /** Moves to the pose nearest to this one, `dtS` after the last. The quaternion is a unit one. */
+  follow(positionM: Float64Array, quatXyzw: Float64Array, dtS: number): void {
+    this.#placeM.set(positionM);
+    matrixFromQuat(quatXyzw, this.#wantedRotation);
+    this.#bound(dtS);
+    for (let step = 0; step < MAX_STEPS; step++) {
+      this.#measure();
+      if (step === 0) this.#damp(dtS);
+      this.#aim();
+      this.#project();
+      this.#state();
+      this.#program.solve();
+      const { x } = this.#program;
+      let largest = 0;
+      for (let i = 0; i < x.length; i++) {
+        this.qRad[i] = Math.max(this.#lowRad[i]!, Math.min(this.#highRad[i]!, this.qRad[i]! + x[i]!));
+        largest = Math.max(largest, Math.abs(x[i]!));
+      }
+      if (largest < CONVERGED_RAD) break;
+    }
+    this.#explain();
+    for (let k = 0; k < this.#contacts.length; k++) if (this.#contacts[k]! > 0) this.#contacts[k]!--;
+  }
+
+  /** What the joints may do until this sample. A joint found outside its range may stay or come back. */
+  #bound(dtS: number): void {
+    const { minRad, maxRad, velocityRadS } = this.#options;
+    const joints = this.qRad.length;
+    for (let i = 0; i < joints; i++) {
+      const now = this.qRad[i]!;
+      const isWrist = i >= joints - WRIST_JOINTS;
+      const rate = isWrist ? this.#wristFactor * velocityRadS[i]! : FAST_RAD_S;
+      this.#lowRad[i] = Math.max(Math.min(minRad[i]!, now), now - rate * dtS);
+      this.#highRad[i] = Math.min(Math.max(maxRad[i]!, now), now + rate * dtS);
+    }
+    const reach = this.#reach;
+    if (reach === null) return;
+    const { elbow, straightRad, elbowRad } = reach;
+    const now = this.qRad[elbow]!;
+    const edge = straightRad + this.#elbowSide * elbowRad;
+    if (this.#elbowSide > 0) this.#lowRad[elbow] = Math.max(this.#lowRad[elbow]!, Math.min(edge, now));
+    else this.#highRad[elbow] = Math.min(this.#highRad[elbow]!, Math.max(edge, now));
+  }
+
+  #measure(): void {
+    this.#pose.set(this.qRad);
+    this.#pose.placeCapsules();
+    this.#clearances.measure();
+    if (this.#reach === null) return;
+    const { shoulder, wrist, mostM } = this.#reach;
+    const spanM = distanceM(this.#pose, shoulder, wrist);
+    const { axes } = this.#pose;
+    for (let i = 0; i < 3; i++)
+      this.#stretch[i] = (axes[shoulder * 6 + 3 + i]! - axes[wrist * 6 + 3 + i]!) / Math.max(spanM, 1e-6);
+    this.#reachM = mostM - spanM;
+  }
+
+  /** How far each clearance may shrink until this sample. */
+  #damp(dtS: number): void {
+    const kept = Math.exp(-dtS / APPROACH_S);
+    const { nowM, marginM } = this.#clearances;
+    for (let k = 0; k < nowM.length; k++) {
+      const roomM = nowM[k]! - marginM[k]!;
+      this.#lowM[k] = roomM > 0 ? marginM[k]! + kept * roomM : nowM[k]!;
+    }
+    this.#leastReachM = this.#reachM > 0 ? kept * this.#reachM : this.#reachM;
+  }
+
+  /** Errors of the guided point and the flange's rotation. */
+  #aim(): void {
+    const { frames } = this.#pose;
+    const lead = this.#options.lead * TRANSFORM_SIZE;
+    for (let i = 0; i < 3; i++) this.#errorM[i] = this.#placeM[i]! - frames[lead + 4 * i + 3]!;
+    shorten(this.#errorM, MAX_STEP_M);
+    const flange = this.qRad.length * TRANSFORM_SIZE;
+    const wanted = this.#wantedRotation;
+    for (let i = 0; i < 3; i++)
+      for (let k = 0; k < 3; k++)
+        this.#relative[3 * i + k] =
+          wanted[3 * i]! * frames[flange + 4 * k]! +
+          wanted[3 * i + 1]! * frames[flange + 4 * k + 1]! +
+          wanted[3 * i + 2]! * frames[flange + 4 * k + 2]!;
+    quatFromMatrix(this.#relative, this.#quat);
+    rotvecFromQuat(this.#quat, this.#errorRad);
+    shorten(this.#errorRad, MAX_STEP_RAD);
+  }
+
+  /**
+   * Takes off the part of the motion that presses the tool on something firm. Otherwise the program would tilt the tool
+   * to bring the point closer.
+   */
+  #project(): void {
+    const { nowM, away, isFirm } = this.#clearances;
+    const error = this.#errorM;
+    this.#missedM.set(error);
+    this.#pressed = -1;
+    this.#pressedM = 0;
+    for (let round = 0; round < ROUNDS; round++) {
+      for (let k = 0; k < nowM.length; k++)
+        if (isFirm[k] === 1 && nowM[k]! < NEAR_M)
+          this.#takeOff(away, k * 3, Math.min(0, this.#lowM[k]! - nowM[k]!), k);
+      if (this.#reach !== null)
+        this.#takeOff(this.#stretch, 0, Math.min(0, this.#leastReachM - this.#reachM), -2);
+    }
+    for (let i = 0; i < 3; i++) this.#missedM[i]! -= error[i]!;
+  }
+
+  #takeOff(normals: Float64Array, at: number, least: number, which: number): void {
+    const error = this.#errorM;
+    const along = error[0]! * normals[at]! + error[1]! * normals[at + 1]! + error[2]! * normals[at + 2]!;
+    if (along >= least) return;
+    const slot = which < 0 ? this.#clearances.size : which;
+    const away = this.#contactAway;
+    const from = slot * 3;
+    const lean = away[from]! * normals[at]! + away[from + 1]! * normals[at + 1]! + away[from + 2]! * normals[at + 2]!;
+    const isNew = this.#contacts[slot] === 0 || lean < LEAST_LEAN;
+    if (isNew) for (let i = 0; i < 3; i++) away[from + i] = normals[at + i]!;
+    this.#contacts[slot] = 2;
+    const offM = (least - along) / (isNew ? 1 : lean);
+    for (let i = 0; i < 3; i++) error[i]! += offM * away[from + i]!;
+    if (offM <= this.#pressedM) return;
+    this.#pressed = which;
+    this.#pressedM = offM;
+  }
+
+  /** States the program of one step. */
+  #state(): void {
+    this.#jacobians();
+    this.#cost();
+    const program = this.#program;
+    const { qRad } = this;
+    program.rows = 0;
+    for (let i = 0; i < qRad.length; i++) {
+      program.c[program.row(this.#lowRad[i]! - qRad[i]!) + i] = 1;
+      program.c[program.row(qRad[i]! - this.#highRad[i]!) + i] = -1;
+    }
+    const { nowM } = this.#clearances;
+    for (let k = 0; k < nowM.length; k++) {
+      if (nowM[k]! >= NEAR_M) continue;
+      const at = program.row(Math.min(0, this.#lowM[k]! - nowM[k]!));
+      this.#rowOf[program.rows - 1] = k;
+      this.#clearances.gradient(k, program.c, at);
+    }
+  }
+
+  readonly #rowOf = new Int32Array(1024);
+
+  /** Columns of the guided point's motion and of the flange's rotation. */
+  #jacobians(): void {
+    const { axes, frames } = this.#pose;
+    const { lead } = this.#options;
+    const at = lead * TRANSFORM_SIZE;
+    for (let i = 0; i < this.qRad.length; i++) {
+      const k = i * 6;
+      for (let axis = 0; axis < 3; axis++) this.#turning[3 * i + axis] = axes[k + axis]!;
+      if (i >= lead) {
+        this.#moving.fill(0, 3 * i, 3 * i + 3);
+        continue;
+      }
+      const rx = frames[at + 3]! - axes[k + 3]!;
+      const ry = frames[at + 7]! - axes[k + 4]!;
+      const rz = frames[at + 11]! - axes[k + 5]!;
+      this.#moving[3 * i] = axes[k + 1]! * rz - axes[k + 2]! * ry;
+      this.#moving[3 * i + 1] = axes[k + 2]! * rx - axes[k]! * rz;
+      this.#moving[3 * i + 2] = axes[k]! * ry - axes[k + 1]! * rx;
+    }
+  }
+
+  #cost(): void {
+    const { h, g } = this.#program;
+    const joints = this.qRad.length;
+    const [m, t, em, et] = [this.#moving, this.#turning, this.#errorM, this.#errorRad];
+    const damping =
+      DAMPING + RESIDUAL_DAMPING * (square(em) + ORIENTATION * square(et)) + (this.#homeRad ? POSTURE : 0);
+    for (let i = 0; i < joints; i++) {
+      for (let k = 0; k <= i; k++) {
+        const value = dot3(m, 3 * i, m, 3 * k) + ORIENTATION * dot3(t, 3 * i, t, 3 * k);
+        h[i * joints + k] = value;
+        h[k * joints + i] = value;
+      }
+      h[i * joints + i]! += damping;
+      g[i] = dot3(m, 3 * i, em, 0) + ORIENTATION * dot3(t, 3 * i, et, 0);
+      if (this.#homeRad !== null) g[i]! += POSTURE * (this.#homeRad[i]! - this.qRad[i]!);
+    }
+    this.#wrist.update(this.#pose, this.qRad, this.#wantedRotation);
+    if (this.#wrist.weight === 0) return;
+    const first = joints - WRIST_JOINTS;
+    h[first * joints + first]! += this.#wrist.weight;
+    g[first]! += this.#wrist.weight * this.#wrist.pullRad;
+  }
+
+  /** Names the limit that keeps the point from the hand, if it misses noticeably. */
+  #explain(): void {
+    this.limitedBy = '';
+    this.towards.fill(0);
+    const missedM = Math.sqrt(square(this.#missedM));
+    if (this.#pressed !== -1 && missedM > FOLLOWED_M) this.#notePressed();
+    const isFar = Math.sqrt(square(this.#errorM)) > FOLLOWED_M;
+    const isTurned = Math.sqrt(square(this.#errorRad)) > FOLLOWED_RAD;
+    if (!isFar && !isTurned) return;
+    const { active, actives } = this.#program;
+    for (let n = 0; n < actives; n++) {
+      const row = active[n]!;
+      if (row >= 2 * this.qRad.length) {
+        const k = this.#rowOf[row]!;
+        this.#note(this.#clearances.by[k]!, this.#clearances.away, k * 3);
+      } else this.#note(this.#jointReason(row >> 1), this.#errorM, 0);
+    }
+    if (this.limitedBy === '') this.#note(this.#wrist.weight > 0 ? 'singularity' : 'reach', this.#errorM, 0);
+  }
+
+  #notePressed(): void {
+    if (this.#pressed === -2) this.#note('reach', this.#stretch, 0);
+    else this.#note(this.#clearances.by[this.#pressed]!, this.#clearances.away, this.#pressed * 3);
+  }
+
+  #jointReason(i: number): LimitedBy {
+    const { minRad, maxRad } = this.#options;
+    const at = this.qRad[i]!;
+    if (at <= minRad[i]! + 1e-6 || at >= maxRad[i]! - 1e-6) return 'joint-limit';
+    if (this.#reach !== null && i === this.#reach.elbow) return 'reach';
+    return this.#wrist.weight > 0 ? 'singularity' : 'velocity';
+  }
+
+  /** Keeps the most serious reason; the direction is into the limit. */
+  #note(by: LimitedBy, away: Float64Array, at: number): void {
+    if (LIMITED_BY.indexOf(by) <= LIMITED_BY.indexOf(this.limitedBy)) return;
+    this.limitedBy = by;
+    for (let i = 0; i < 3; i++) this.towards[i] = away === this.#errorM ? away[at + i]! : -away[at + i]!;
+    const length = Math.sqrt(square(this.towards));
+    if (length > 0) for (let i = 0; i < 3; i++) this.towards[i]! /= length;
+  }
+}
+
+function shorten(v: Float64Array, most: number): void {
+  const length = Math.sqrt(square(v));
+  if (length > most) for (let i = 0; i < 3; i++) v[i]! *= most / length;
+}
+
+const square = (v: Float64Array): number => v[0]! * v[0]! + v[1]! * v[1]! + v[2]! * v[2]!;
+
+const dot3 = (a: Float64Array, aAt: number, b: Float64Array, bAt: number): number =>
+  a[aAt]! * b[bAt]! + a[aAt + 1]! * b[bAt + 1]! + a[aAt + 2]! * b[bAt + 2]!;

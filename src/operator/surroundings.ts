@@ -1,0 +1,19 @@
+import type { RobotModel } from '../geometry/robot-model.ts';
+import type { ArmSurroundings } from '../mapping/arm-mapper.ts';
+import type { Rig } from '../rig/rig.ts';
+
+/** What the rig's robot has around it, and the limits it will keep, so that the mapping stays inside them. */
+export function surroundingsOf({ joints, workspace }: RobotModel, robot: Rig['robot']): ArmSurroundings {
+  const own = (name: string) => robot.jointRanges[name] ?? {};
+  return {
+    around: {
+      groundZM: robot.groundZM,
+      obstacles: robot.obstacles,
+      stopM: robot.stopM,
+      workspace: robot.workspace ?? workspace ?? null,
+    },
+    minRad: joints.map(({ name, minRad }) => Math.max(minRad, own(name).minRad ?? minRad)),
+    maxRad: joints.map(({ name, maxRad }) => Math.min(maxRad, own(name).maxRad ?? maxRad)),
+    velocityRadS: joints.map(({ maxVelocityRadS }) => (maxVelocityRadS * robot.speedPercent) / 100),
+  };
+}

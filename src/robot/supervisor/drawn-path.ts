@@ -1,0 +1,275 @@
+import { NS_PER_S } from '../../core/time/clock.ts';
+import type { JointLimits } from './limits.ts';
+
+/** Shares of the limits that a plan uses; the rest is for corrections. */
+export const PLANNED_VELOCITY = 0.97;
+export const PLANNED_ACCELERATION = 0.9;
+/** The path may be run through at this multiple of the hand's own rate when catching up. */
+const MAX_HASTE = 12;
+/** Share of the velocity limit at the newest node: the path may go on faster. */
+const END_VELOCITY = 0.85 * PLANNED_VELOCITY;
+/** Braking at the newest node leaves this much of the acceleration the hand has recently used. */
+const END_ACCELERATION = 2.2;
+/** Recent accelerations of the hand fade with this time constant. */
+const FADE_S = 0.6;
+/** Share of a new spacing in the mean spacing of the nodes. */
+const NEWEST_SHARE = 0.1;
+const MIN_SPACING_S = 0.001;
+const MAX_SPACING_S = 0.1;
+const FLAT = 1e-12;
+
+/**
+ * The path that commands draw in joint space: a quadratic B-spline through their joint poses ("nodes"), so that it bends
+ * smoothly, keeps inside their hull and cuts each corner by an eighth of its second difference. Position along it is `u`:
+ * node k has most weight at u = k. It is known up to half a node before the newest; beyond, it continues straight.
+ * Next to the nodes it keeps how fast the path may be run through so that braking and every bend ahead stay within the
+ * velocity and acceleration limits. Hot path: nothing allocates.
+ */
+export class DrawnPath {
+  readonly capacity: number;
+  readonly joints: number;
+  /** Oldest and newest node. */
+  first = 0;
+  last = 0;
+  /** Mean spacing of the nodes in seconds. */
+  spacingS = 0.01;
+  /** Recent acceleration of the nodes, per joint. */
+  readonly recentRadS2: Float64Array;
+  readonly #limits: JointLimits;
+  readonly #nodes: Float64Array;
+  readonly #atNs: Float64Array;
+  /** Squares of the highest speeds along the path (nodes per second): at u = k − ½ and u = k, alternating. */
+  readonly #most: Float64Array;
+  /** Lower and upper bound of the acceleration along the path: value and slope over the squared speed. */
+  readonly #low = new Float64Array(2);
+  readonly #high = new Float64Array(2);
+
+  constructor(limits: JointLimits, capacity = 1024) {
+    this.joints = limits.minRad.length;
+    this.capacity = capacity;
+    this.#limits = limits;
+    this.#nodes = new Float64Array(capacity * this.joints);
+    this.#atNs = new Float64Array(capacity);
+    this.#most = new Float64Array(capacity * 2);
+    this.recentRadS2 = new Float64Array(this.joints);
+  }
+
+  /** Begins at rest in a pose. */
+  restart(poseRad: Float64Array, atNs: number): void {
+    this.first = 0;
+    this.last = 1;
+    for (let k = 0; k < 2; k++) {
+      this.#nodes.set(poseRad, this.#slot(k));
+      this.#atNs[k] = atNs - (1 - k) * this.spacingS * NS_PER_S;
+    }
+    this.recentRadS2.fill(0);
+    this.#most.fill(0, 0, 4);
+    this.#plan();
+  }
+
+  /** Adds a node. Times that do not increase are moved. */
+  add(poseRad: ArrayLike<number>, atNs: number): void {
+    const beforeNs = this.#atNs[this.last % this.capacity]!;
+    const stampNs = Math.max(atNs, beforeNs + MIN_SPACING_S * NS_PER_S);
+    const spacingS = (stampNs - beforeNs) / NS_PER_S;
+    if (spacingS < MAX_SPACING_S) this.spacingS += NEWEST_SHARE * (spacingS - this.spacingS);
+    this.last++;
+    const at = this.#slot(this.last);
+    for (let i = 0; i < this.joints; i++) this.#nodes[at + i] = poseRad[i]!;
+    this.#atNs[this.last % this.capacity] = stampNs;
+    this.#feel(Math.min(spacingS, MAX_SPACING_S));
+    this.#plan();
+  }
+
+  /** Forgets the nodes between here and the newest: the path goes straight to it. */
+  cut(u: number): void {
+    const from = Math.floor(u + 0.5) + 1;
+    if (from >= this.last) return;
+    const at = this.#slot(from);
+    this.#nodes.copyWithin(at, this.#slot(this.last), this.#slot(this.last) + this.joints);
+    this.#atNs[from % this.capacity] = this.#atNs[this.last % this.capacity]!;
+    this.last = from;
+    this.#plan();
+  }
+
+  /** Forgets the nodes that no longer matter at u. */
+  forget(u: number): void {
+    this.first = Math.max(this.first, Math.min(this.last - 1, Math.floor(u + 0.5) - 1));
+  }
+
+  /** Whether there is room for another node. */
+  get isFull(): boolean {
+    return this.last - this.first >= this.capacity - 2;
+  }
+
+  #slot(k: number): number {
+    return (k % this.capacity) * this.joints;
+  }
+
+  nodeNs(k: number): number {
+    return this.#atNs[Math.max(this.first, Math.min(this.last, k)) % this.capacity]!;
+  }
+
+  /** Where the path is at a time, from `fromU` on; beyond the newest node it continues at its spacing. */
+  uAt(ns: number, fromU: number): number {
+    const lastNs = this.nodeNs(this.last);
+    if (ns >= lastNs) return this.last + (ns - lastNs) / (this.spacingS * NS_PER_S);
+    let k = Math.min(this.last - 1, Math.max(this.first, Math.floor(fromU)));
+    while (k > this.first && this.nodeNs(k) > ns) k--;
+    while (k < this.last - 1 && this.nodeNs(k + 1) <= ns) k++;
+    const [a, b] = [this.nodeNs(k), this.nodeNs(k + 1)];
+    return k + Math.max(0, (ns - a) / Math.max(1, b - a));
+  }
+
+  /** Where the path ends as drawn. */
+  get endU(): number {
+    return this.last - 0.5;
+  }
+
+  /** Positions, first and second derivatives by u. */
+  at(u: number, outRad: Float64Array, first: Float64Array, second: Float64Array): void {
+    const k = Math.max(this.first + 1, Math.min(this.last, Math.floor(u + 0.5)));
+    const isBeyond = k === this.last;
+    const before = this.#slot(k - 1);
+    const here = this.#slot(k);
+    const after = isBeyond ? here : this.#slot(k + 1);
+    const w = u - (k - 0.5);
+    for (let i = 0; i < this.joints; i++) {
+      const a = this.#nodes[before + i]!;
+      const b = this.#nodes[here + i]!;
+      const rise = b - a;
+      const bend = isBeyond ? 0 : this.#nodes[after + i]! - b - rise;
+      outRad[i] = (a + b) / 2 + w * (rise + (w * bend) / 2);
+      first[i] = rise + w * bend;
+      second[i] = bend;
+    }
+  }
+
+  /** Square of the highest speed at u, in nodes per second. */
+  mostAt(u: number): number {
+    const grid = 2 * u + 1;
+    const i = Math.floor(grid);
+    if (i >= 2 * this.last) return this.#most[(2 * this.last) % this.#most.length]!;
+    const share = grid - i;
+    return (
+      (1 - share) * this.#most[i % this.#most.length]! + share * this.#most[(i + 1) % this.#most.length]!
+    );
+  }
+
+  /** Keeps the recent acceleration of the nodes. */
+  #feel(elapsedS: number): void {
+    if (this.last - this.first < 3) return;
+    const fade = Math.exp(-elapsedS / FADE_S);
+    const spanS2 = 2 * this.spacingS * this.spacingS;
+    const [a, b, c, d] = [
+      this.#slot(this.last),
+      this.#slot(this.last - 1),
+      this.#slot(this.last - 2),
+      this.#slot(this.last - 3),
+    ];
+    for (let i = 0; i < this.joints; i++) {
+      const newest = this.#nodes[a + i]! - this.#nodes[b + i]!;
+      const earlier = this.#nodes[c + i]! - this.#nodes[d + i]!;
+      this.recentRadS2[i] = Math.max(this.recentRadS2[i]! * fade, Math.abs(newest - earlier) / spanS2);
+    }
+  }
+
+  /** Square of the speed at the end of the path from which the arm could still follow a hand as lively as lately. */
+  #endSquare(): number {
+    const { velocityRadS, accelerationRadS2 } = this.#limits;
+    const rate = 1 / this.spacingS;
+    let square = rate * rate;
+    const newest = this.#slot(this.last);
+    const before = this.#slot(this.last - 1);
+    for (let i = 0; i < this.joints; i++) {
+      const rise = Math.abs(this.#nodes[newest + i]! - this.#nodes[before + i]!);
+      if (rise > FLAT) {
+        const speed = (END_VELOCITY * velocityRadS[i]!) / rise;
+        square = Math.min(square, speed * speed);
+      }
+      const recent = this.recentRadS2[i]!;
+      if (recent > FLAT)
+        square = Math.min(square, (accelerationRadS2[i]! / (END_ACCELERATION * recent)) * rate * rate);
+    }
+    return square;
+  }
+
+  /** Highest speeds, from the end backwards until they no longer change. */
+  #plan(): void {
+    const size = this.#most.length;
+    const end = 2 * this.last;
+    this.#most[end % size] = this.#endSquare();
+    for (let i = end - 1; i >= 2 * (this.first + 1); i--) {
+      const square = this.#highest(i, this.#most[(i + 1) % size]!);
+      // The speeds of the segment that the newest node changed are new; before it they may repeat.
+      if (i < end - 4 && square === this.#most[i % size]) return;
+      this.#most[i % size] = square;
+    }
+  }
+
+  /**
+   * The highest squared speed x at grid point i from which some acceleration y along the path stays inside the limits at
+   * both ends of the half segment and arrives with at most `next`. Bounds of y are straight lines over x; the highest x
+   * at which the lower ones stay below the upper ones is found by Newton's method.
+   */
+  #highest(i: number, next: number): number {
+    const { velocityRadS, accelerationRadS2 } = this.#limits;
+    const k = Math.floor(i / 2);
+    const isSecondHalf = i % 2 === 1;
+    // Grid point 2k is u = k − ½, where segment k begins; 2k + 1 is its middle.
+    const before = this.#slot(k - 1);
+    const here = this.#slot(k);
+    const after = this.#slot(Math.min(this.last, k + 1));
+    const w = isSecondHalf ? 0.5 : 0;
+    const haste = MAX_HASTE / this.spacingS;
+    let x = haste * haste;
+    for (let j = 0; j < this.joints; j++) {
+      const rise = this.#nodes[here + j]! - this.#nodes[before + j]!;
+      const bend = this.#nodes[after + j]! - this.#nodes[here + j]! - rise;
+      const slope = Math.abs(rise + w * bend);
+      if (slope > FLAT) x = Math.min(x, ((PLANNED_VELOCITY * velocityRadS[j]!) / slope) ** 2);
+      if (Math.abs(bend) > FLAT)
+        x = Math.min(x, (PLANNED_ACCELERATION * accelerationRadS2[j]!) / Math.abs(bend));
+    }
+    for (let round = 0; round < 6; round++) {
+      this.#low[0] = 0;
+      this.#low[1] = -1;
+      this.#high[0] = next;
+      this.#high[1] = -1;
+      for (let j = 0; j < this.joints; j++) {
+        const rise = this.#nodes[here + j]! - this.#nodes[before + j]!;
+        const bend = this.#nodes[after + j]! - this.#nodes[here + j]! - rise;
+        const most = PLANNED_ACCELERATION * accelerationRadS2[j]!;
+        const slope = rise + w * bend;
+        this.#narrow(slope, bend, most, x);
+        this.#narrow(slope + 1.5 * bend, bend, most, x);
+      }
+      const low = this.#low[0]! + this.#low[1]! * x;
+      const high = this.#high[0]! + this.#high[1]! * x;
+      if (low <= high) return x;
+      const closing = this.#low[1]! - this.#high[1]!;
+      if (closing <= FLAT) return 0;
+      x = Math.max(0, (this.#high[0]! - this.#low[0]!) / closing);
+      if (x === 0) return 0;
+    }
+    return x;
+  }
+
+  /** Narrows the bounds of y by |slope · y + bend · x| ≤ most, where they are tightest at this x. */
+  #narrow(slope: number, bend: number, most: number, x: number): void {
+    if (Math.abs(slope) < 1e-9) return;
+    const sign = slope < 0 ? -1 : 1;
+    const size = Math.abs(slope);
+    const low0 = -most / size;
+    const high0 = most / size;
+    const tilt = (-sign * bend) / size;
+    if (low0 + tilt * x > this.#low[0]! + this.#low[1]! * x) {
+      this.#low[0] = low0;
+      this.#low[1] = tilt;
+    }
+    if (high0 + tilt * x < this.#high[0]! + this.#high[1]! * x) {
+      this.#high[0] = high0;
+      this.#high[1] = tilt;
+    }
+  }
+}

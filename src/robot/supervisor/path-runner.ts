@@ -1,0 +1,343 @@
+import { NS_PER_S } from '../../core/time/clock.ts';
+import type { LimitedBy } from '../../messages/robot-state.ts';
+import { DrawnPath, PLANNED_ACCELERATION, PLANNED_VELOCITY } from './drawn-path.ts';
+import type { JointLimits } from './limits.ts';
+
+/** Length of a step. */
+export const STEP_S = 0.0025;
+/** How fast a gap along the path closes, per second. */
+const CLOSING_PER_S = 25;
+/** How fast a joint off the path returns to it, per second. */
+const REJOIN_PER_S = 20;
+/** Tolerated error of a prediction, and the longest one. */
+const PREDICTED_RAD = 1e-3;
+const MAX_PREDICTION_S = 0.06;
+/** The delay gets longer or shorter by at most this much per second. */
+const DELAY_WARP = 0.3;
+/** Longer gaps are pauses, and teach nothing about the stream. */
+const MAX_HORIZON_S = 0.15;
+const HORIZON_SHARE = 0.02;
+/** Missing nodes are predicted for this many more spacings; then the arm brakes. */
+const SPARE_NODES = 1.5;
+/** A lag beyond this is reported, with the limit that causes it. */
+const NOTICED_LAG_S = 0.02;
+/** An arm that the guard has kept at rest for this long leaves the path. */
+const MAX_BLOCKED_S = 0.1;
+const SEAT_ROUNDS = 3;
+const FLAT = 1e-12;
+
+/**
+ * Runs along a drawn path in fixed steps: on time where it can, and where a limit acts, all joints slow down together
+ * and catch up later, so that the path stays. Every step keeps each joint's velocity and acceleration limits. Plain
+ * state; nothing allocates.
+ */
+export class PathRunner {
+  readonly path: DrawnPath;
+  /** Joint positions after the last step. */
+  readonly rawRad: Float64Array;
+  /** What slowed the last step. */
+  limitedBy: LimitedBy = '';
+  /** Time by which the arm is behind the path. */
+  lagS = 0;
+  /** Share of the velocity limits that may be used. */
+  speedShare = 1;
+  /** Why that share is below one. */
+  slowedBy: LimitedBy = '';
+  /** Highest speed along the path that the surroundings allow, in nodes per second, and which of them. */
+  mostRate = Number.POSITIVE_INFINITY;
+  mostRateBy: LimitedBy = '';
+  readonly #limits: JointLimits;
+  readonly #extrapolates: boolean;
+  readonly #maxLagS: number;
+  readonly #velocityRadS: Float64Array;
+  readonly #hereRad: Float64Array;
+  readonly #nextRad: Float64Array;
+  readonly #slope: Float64Array;
+  readonly #bend: Float64Array;
+  /** Before the last step. */
+  readonly #lastRad: Float64Array;
+  readonly #lastRadS: Float64Array;
+  #lastU = 0.5;
+  #lastRate = 0;
+  #blockedS = 0;
+  #u = 0.5;
+  #rate = 0;
+  #predictionS = 0;
+  /** Longest time for which the path had to be predicted, and the delay that keeps it tolerable. */
+  #horizonS = 0;
+  #delayS = 0;
+  #atNs = 0;
+  #fastest = 0;
+  /** Bounds of the acceleration along the path. */
+  #low = 0;
+  #high = 0;
+
+  constructor(limits: JointLimits, extrapolates: boolean, maxLagS: number) {
+    const joints = limits.minRad.length;
+    this.path = new DrawnPath(limits);
+    this.#limits = limits;
+    this.#extrapolates = extrapolates;
+    this.#maxLagS = maxLagS;
+    this.rawRad = new Float64Array(joints);
+    this.#velocityRadS = new Float64Array(joints);
+    this.#hereRad = new Float64Array(joints);
+    this.#lastRad = new Float64Array(joints);
+    this.#lastRadS = new Float64Array(joints);
+    this.#nextRad = new Float64Array(joints);
+    this.#slope = new Float64Array(joints);
+    this.#bend = new Float64Array(joints);
+  }
+
+  /** At rest in a pose. */
+  restart(poseRad: Float64Array, nowNs: number): void {
+    this.rawRad.set(poseRad);
+    this.#velocityRadS.fill(0);
+    this.resume(nowNs);
+  }
+
+  /** A new path from where the joints are; they keep their velocities. */
+  resume(nowNs: number): void {
+    this.path.restart(this.rawRad, nowNs);
+    this.#u = this.path.endU;
+    this.#rate = 0;
+    this.#atNs = nowNs;
+    this.limitedBy = '';
+    this.lagS = 0;
+    this.mostRate = Number.POSITIVE_INFINITY;
+  }
+
+  add(poseRad: ArrayLike<number>, atNs: number): void {
+    if (this.path.isFull) this.path.cut(this.#u);
+    const horizonS = (this.#atNs - this.path.nodeNs(this.path.last)) / NS_PER_S;
+    if (horizonS < MAX_HORIZON_S)
+      this.#horizonS = Math.max(horizonS, this.#horizonS + HORIZON_SHARE * (horizonS - this.#horizonS));
+    const endU = this.path.endU;
+    this.path.add(poseRad, atNs);
+    if (this.#u > endU) this.#seat(endU);
+  }
+
+  /**
+   * The arm ran ahead on a prediction and the path has turned out differently: continues from the point of the path that
+   * is nearest to the joints, at their speed.
+   */
+  #seat(fromU: number): void {
+    const { path } = this;
+    let u = this.#u;
+    let along = 0;
+    let square = 0;
+    for (let round = 0; round < SEAT_ROUNDS; round++) {
+      path.at(u, this.#hereRad, this.#slope, this.#bend);
+      let off = 0;
+      along = square = 0;
+      for (let i = 0; i < this.rawRad.length; i++) {
+        const slope = this.#slope[i]!;
+        off += (this.rawRad[i]! - this.#hereRad[i]!) * slope;
+        along += this.#velocityRadS[i]! * slope;
+        square += slope * slope;
+      }
+      if (square < FLAT) {
+        this.#u = Math.max(fromU, Math.min(u, path.endU));
+        return;
+      }
+      u = Math.max(fromU, Math.min(this.#u, u + off / square));
+    }
+    this.#u = u;
+    this.#rate = Math.max(0, Math.min(this.#rate, along / square));
+  }
+
+  /** Velocities of the last step. */
+  get velocitiesRadS(): Float64Array {
+    return this.#velocityRadS;
+  }
+
+  /** Nodes per second. */
+  get rate(): number {
+    return this.#rate;
+  }
+
+  get isAtRest(): boolean {
+    for (let i = 0; i < this.rawRad.length; i++) if (this.#velocityRadS[i] !== 0) return false;
+    return true;
+  }
+
+  /** One step towards where the path is at `atNs`. */
+  step(atNs: number): void {
+    const { path } = this;
+    this.#remember();
+    this.limitedBy = '';
+    this.#atNs = atNs;
+    this.#adapt();
+    const goalNs = atNs - this.#delayS * NS_PER_S;
+    const mostNs = path.nodeNs(path.last) + (this.#predictionS + SPARE_NODES * path.spacingS) * NS_PER_S;
+    const gap = path.uAt(Math.min(goalNs, mostNs), this.#u) - this.#u;
+    this.lagS = gap * path.spacingS;
+    if (this.lagS > this.#maxLagS) {
+      path.cut(this.#u);
+      this.limitedBy = 'backlog';
+    }
+    this.#prepare();
+    const rate = goalNs < mostNs ? 1 / path.spacingS : 0;
+    const braking = Math.max(0, -this.#low) / 2;
+    this.#run(gap < 0 ? Math.max(0, rate + CLOSING_PER_S * gap) : rate + closing(gap, braking));
+    this.#rejoin(true);
+    path.forget(this.#u);
+  }
+
+  /** Takes back the last step: instead, all joints brake together, in a straight line. */
+  stopInstead(): void {
+    const { accelerationRadS2 } = this.#limits;
+    let longestS = STEP_S;
+    for (let i = 0; i < this.rawRad.length; i++)
+      longestS = Math.max(longestS, Math.abs(this.#lastRadS[i]!) / accelerationRadS2[i]!);
+    const share = 1 - STEP_S / longestS;
+    for (let i = 0; i < this.rawRad.length; i++) {
+      this.#velocityRadS[i] = this.#lastRadS[i]! * share;
+      this.rawRad[i] = this.#lastRad[i]! + this.#velocityRadS[i]! * STEP_S;
+    }
+    this.#u = this.#lastU + this.#lastRate * share * STEP_S;
+    this.#rate = this.#lastRate * share;
+    this.#blockedS = this.isAtRest ? this.#blockedS + STEP_S : 0;
+    if (this.#blockedS < MAX_BLOCKED_S) return;
+    // Something on the path is in the way for good: tries the straight one to the newest node.
+    this.path.cut(this.#u);
+    this.#blockedS = 0;
+  }
+
+  /** Keeps what the next step begins with. */
+  #remember(): void {
+    this.#lastRad.set(this.rawRad);
+    this.#lastRadS.set(this.#velocityRadS);
+    this.#lastU = this.#u;
+    this.#lastRate = this.#rate;
+  }
+
+  /** One step of coming to rest along the path. */
+  brake(): void {
+    this.#remember();
+    this.limitedBy = '';
+    this.lagS = 0;
+    this.#prepare();
+    this.#run(0);
+    this.#rejoin(false);
+  }
+
+  /** Adapts how far ahead of the newest node the arm runs, and the delay for what is missing. Slowly: it warps time. */
+  #adapt(): void {
+    const { recentRadS2 } = this.path;
+    let mostS = this.#extrapolates ? MAX_PREDICTION_S : 0;
+    for (let i = 0; i < recentRadS2.length; i++)
+      mostS = Math.min(mostS, Math.sqrt((2 * PREDICTED_RAD) / Math.max(FLAT, recentRadS2[i]!)));
+    this.#predictionS = mostS;
+    const change = Math.max(0, this.#horizonS - mostS) - this.#delayS;
+    const most = DELAY_WARP * STEP_S;
+    this.#delayS += Math.max(-most, Math.min(most, change));
+  }
+
+  /** The path here, and the acceleration along it that the joints allow now and after this step. */
+  #prepare(): void {
+    const { path } = this;
+    path.at(this.#u, this.#hereRad, this.#slope, this.#bend);
+    this.#fastest = this.#fastestHere();
+    this.#low = Number.NEGATIVE_INFINITY;
+    this.#high = Number.POSITIVE_INFINITY;
+    this.#bound();
+    path.at(this.#u + this.#rate * STEP_S, this.#nextRad, this.#slope, this.#bend);
+    this.#bound();
+  }
+
+  #run(wanted: number): void {
+    this.#accelerate(wanted);
+    this.#u += this.#rate * STEP_S;
+    this.path.at(this.#u, this.#nextRad, this.#slope, this.#bend);
+  }
+
+  #accelerate(wanted: number): void {
+    const before = this.#rate;
+    let next = wanted;
+    if (next > this.#fastest) {
+      next = this.#fastest;
+      this.#noteLag(this.#fastest === this.mostRate ? this.mostRateBy : this.speedShare < 1 ? this.slowedBy : 'velocity');
+    }
+    const most = Math.sqrt(Math.max(0, this.path.mostAt(this.#u + before * STEP_S)));
+    if (next > most) {
+      next = most;
+      this.#noteLag('acceleration');
+    }
+    const high = before + this.#high * STEP_S;
+    if (next > high) {
+      next = high;
+      this.#noteLag('acceleration');
+    }
+    const low = before + Math.min(this.#low, this.#high) * STEP_S;
+    this.#rate = Math.max(0, next, low);
+  }
+
+  #noteLag(by: LimitedBy): void {
+    if (this.lagS > NOTICED_LAG_S && this.limitedBy === '') this.limitedBy = by;
+  }
+
+  /** Highest speed along the path by the joints' velocities and the surroundings. */
+  #fastestHere(): number {
+    const { velocityRadS } = this.#limits;
+    let fastest = Number.POSITIVE_INFINITY;
+    for (let i = 0; i < velocityRadS.length; i++) {
+      const slope = Math.abs(this.#slope[i]!);
+      if (slope > FLAT)
+        fastest = Math.min(fastest, (PLANNED_VELOCITY * this.speedShare * velocityRadS[i]!) / slope);
+    }
+    return Math.min(fastest, this.mostRate);
+  }
+
+  /** Narrows the acceleration along the path to what the joints allow at the present slope and bend. */
+  #bound(): void {
+    const { accelerationRadS2 } = this.#limits;
+    const square = this.#rate * this.#rate;
+    for (let i = 0; i < accelerationRadS2.length; i++) {
+      const slope = this.#slope[i]!;
+      if (Math.abs(slope) < 1e-9) continue;
+      const most = PLANNED_ACCELERATION * accelerationRadS2[i]!;
+      const bent = this.#bend[i]! * square;
+      const a = (-most - bent) / slope;
+      const b = (most - bent) / slope;
+      this.#low = Math.max(this.#low, Math.min(a, b));
+      this.#high = Math.min(this.#high, Math.max(a, b));
+    }
+  }
+
+  /** Moves the joints to the path, each within its limits. */
+  #rejoin(closes: boolean): void {
+    const { minRad, maxRad, velocityRadS, accelerationRadS2 } = this.#limits;
+    for (let i = 0; i < this.rawRad.length; i++) {
+      const maxA = accelerationRadS2[i]!;
+      const maxV = velocityRadS[i]!;
+      const at = this.rawRad[i]!;
+      const before = this.#velocityRadS[i]!;
+      const alongRadS = (this.#nextRad[i]! - this.#hereRad[i]!) / STEP_S;
+      const offRad = closes ? this.#hereRad[i]! - at : 0;
+      const size = Math.abs(offRad);
+      const backRadS = Math.sign(offRad) * Math.min(REJOIN_PER_S * size, Math.sqrt(maxA * size));
+      let velocity = Math.max(-maxV, Math.min(maxV, alongRadS + backRadS));
+      velocity = Math.min(velocity, stoppable(Math.max(0, maxRad[i]! - at), maxA));
+      velocity = Math.max(velocity, -stoppable(Math.max(0, at - minRad[i]!), maxA));
+      velocity = Math.max(before - maxA * STEP_S, Math.min(before + maxA * STEP_S, velocity));
+      if (Math.abs(velocity) < 1e-12) velocity = 0;
+      this.#velocityRadS[i] = velocity;
+      this.rawRad[i] = within(at, at + velocity * STEP_S, minRad[i]!, maxRad[i]!);
+    }
+  }
+}
+
+/** Speed at which to close a gap along the path: proportional while it is small, else as fast as braking allows. */
+function closing(gap: number, braking: number): number {
+  return Math.min(CLOSING_PER_S * gap, Math.sqrt(2 * braking * Math.max(0, gap)));
+}
+
+/** Removes rounding errors that leave the range. A joint found outside may move in, not further out. */
+const within = (from: number, to: number, min: number, max: number): number =>
+  Math.max(Math.min(min, from), Math.min(Math.max(max, from), to));
+
+/** The highest speed from which a joint can still stop in this room, in whole steps. */
+function stoppable(roomRad: number, maxA: number): number {
+  const half = (maxA * STEP_S) / 2;
+  return -half + Math.sqrt(half * half + 2 * maxA * roomRad);
+}
