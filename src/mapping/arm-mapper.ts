@@ -104,6 +104,7 @@ export const bareArm = ({ joints }: RobotModel): ArmSurroundings => ({
   minRad: joints.map(({ minRad }) => minRad),
   maxRad: joints.map(({ maxRad }) => maxRad),
   velocityRadS: joints.map(({ maxVelocityRadS }) => maxVelocityRadS),
+  accelerationRadS2: joints.map(({ maxAccelerationRadS2 }) => maxAccelerationRadS2),
 });
 
 export function createArmMapper(

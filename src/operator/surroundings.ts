@@ -15,5 +15,8 @@ export function surroundingsOf({ joints, workspace }: RobotModel, robot: Rig['ro
     minRad: joints.map(({ name, minRad }) => Math.max(minRad, own(name).minRad ?? minRad)),
     maxRad: joints.map(({ name, maxRad }) => Math.min(maxRad, own(name).maxRad ?? maxRad)),
     velocityRadS: joints.map(({ maxVelocityRadS }) => (maxVelocityRadS * robot.speedPercent) / 100),
+    accelerationRadS2: joints.map(
+      ({ maxAccelerationRadS2 }) => (maxAccelerationRadS2 * robot.accelerationPercent) / 100,
+    ),
   };
 }

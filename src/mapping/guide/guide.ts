@@ -16,6 +16,7 @@ export interface GuideOptions {
   minRad: ArrayLike<number>;
   maxRad: ArrayLike<number>;
   velocityRadS: ArrayLike<number>;
+  accelerationRadS2: ArrayLike<number>;
 }
 
 const MAX_STEPS = 4;
@@ -37,6 +38,8 @@ const APPROACH_S = 0.03;
 /** Fastest change of the arm's first joints, so that a leap of the hand stays a motion. */
 const FAST_RAD_S = 15;
 const WRIST_JOINTS = 3;
+/** A wrist joint speeds up by this multiple of what the arm can do; orientation gives way before the path slows. */
+const WRIST_LIVELINESS = 4;
 /** Errors below these count as followed. */
 const FOLLOWED_M = 5e-4;
 const FOLLOWED_RAD = 0.01;
@@ -65,6 +68,9 @@ export class Guide {
   readonly #wristFactor: number;
   readonly #lowM: Float64Array;
   readonly #lowRad: Float64Array;
+  readonly #fromRad: Float64Array;
+  /** Rates of the last step. */
+  readonly #rateRadS: Float64Array;
   readonly #highRad: Float64Array;
   readonly #placeM = new Float64Array(3);
   readonly #wantedRotation = new Float64Array(9);
@@ -107,6 +113,8 @@ export class Guide {
     this.#contactAway = new Float64Array(3 * (this.#clearances.size + 1));
     this.#contacts = new Uint8Array(this.#clearances.size + 1);
     this.#lowRad = new Float64Array(joints);
+    this.#fromRad = new Float64Array(joints);
+    this.#rateRadS = new Float64Array(joints);
     this.#highRad = new Float64Array(joints);
     this.#moving = new Float64Array(3 * joints);
     this.#turning = new Float64Array(3 * joints);
@@ -120,6 +128,7 @@ export class Guide {
     if (reach !== null) this.#elbowSide = qRad[reach.elbow]! < reach.straightRad ? -1 : 1;
     this.limitedBy = '';
     this.#contacts.fill(0);
+    this.#rateRadS.fill(0);
   }
 
   /** Moves to the pose nearest to this one, `dtS` after the last. The quaternion is a unit one. */
@@ -127,6 +136,7 @@ export class Guide {
     this.#placeM.set(positionM);
     matrixFromQuat(quatXyzw, this.#wantedRotation);
     this.#bound(dtS);
+    this.#fromRad.set(this.qRad);
     for (let step = 0; step < MAX_STEPS; step++) {
       this.#measure();
       if (step === 0) this.#damp(dtS);
@@ -142,20 +152,26 @@ export class Guide {
       }
       if (largest < CONVERGED_RAD) break;
     }
+    for (let i = 0; i < this.qRad.length; i++) this.#rateRadS[i] = (this.qRad[i]! - this.#fromRad[i]!) / dtS;
     this.#explain();
     for (let k = 0; k < this.#contacts.length; k++) if (this.#contacts[k]! > 0) this.#contacts[k]!--;
   }
 
   /** What the joints may do until this sample. A joint found outside its range may stay or come back. */
   #bound(dtS: number): void {
-    const { minRad, maxRad, velocityRadS } = this.#options;
+    const { minRad, maxRad, velocityRadS, accelerationRadS2 } = this.#options;
     const joints = this.qRad.length;
     for (let i = 0; i < joints; i++) {
       const now = this.qRad[i]!;
-      const isWrist = i >= joints - WRIST_JOINTS;
-      const rate = isWrist ? this.#wristFactor * velocityRadS[i]! : FAST_RAD_S;
-      this.#lowRad[i] = Math.max(Math.min(minRad[i]!, now), now - rate * dtS);
-      this.#highRad[i] = Math.min(Math.max(maxRad[i]!, now), now + rate * dtS);
+      let [down, up] = [FAST_RAD_S, FAST_RAD_S];
+      if (i >= joints - WRIST_JOINTS) {
+        const most = this.#wristFactor * velocityRadS[i]!;
+        const gain = WRIST_LIVELINESS * accelerationRadS2[i]! * dtS;
+        up = Math.min(most, Math.max(0, this.#rateRadS[i]!) + gain);
+        down = Math.min(most, Math.max(0, -this.#rateRadS[i]!) + gain);
+      }
+      this.#lowRad[i] = Math.max(Math.min(minRad[i]!, now), now - down * dtS);
+      this.#highRad[i] = Math.min(Math.max(maxRad[i]!, now), now + up * dtS);
     }
     const reach = this.#reach;
     if (reach === null) return;

@@ -6,17 +6,27 @@ export const PLANNED_VELOCITY = 0.97;
 export const PLANNED_ACCELERATION = 0.9;
 /** The path may be run through at this multiple of the hand's own rate when catching up. */
 const MAX_HASTE = 12;
+/** At the newest node it may be run through at this multiple, so that a prediction can be caught up with. */
+const END_HASTE = 1.3;
 /** Share of the velocity limit at the newest node: the path may go on faster. */
 const END_VELOCITY = 0.85 * PLANNED_VELOCITY;
 /** Braking at the newest node leaves this much of the acceleration the hand has recently used. */
 const END_ACCELERATION = 2.2;
-/** Recent accelerations of the hand fade with this time constant. */
+/** Recent accelerations of the hand fade with this time constant: as long as a reach lasts … */
 const FADE_S = 0.6;
+/** … and sooner while the hand moves evenly, at less than this share of the arm's acceleration. */
+const EVEN_FADE_S = 0.12;
+const EVEN_SHARE = 0.15;
 /** Share of a new spacing in the mean spacing of the nodes. */
 const NEWEST_SHARE = 0.1;
 const MIN_SPACING_S = 0.001;
 const MAX_SPACING_S = 0.1;
 const FLAT = 1e-12;
+/** A prediction bends as the last nodes did on average … */
+const BEND_NODES = 3;
+const KEPT_NODES = 10;
+/** … and is judged by a node this far ahead. */
+export const PREDICTED_NODES = 3;
 
 /**
  * The path that commands draw in joint space: a quadratic B-spline through their joint poses ("nodes"), so that it bends
@@ -35,6 +45,11 @@ export class DrawnPath {
   spacingS = 0.01;
   /** Recent acceleration of the nodes, per joint. */
   readonly recentRadS2: Float64Array;
+  /** Recent error of predicting a node `PREDICTED_NODES` ahead: the largest of any joint. */
+  missRad = 0;
+  readonly #newestRadS2: Float64Array;
+  /** How the path bends beyond its end. */
+  readonly #bendOn: Float64Array;
   readonly #limits: JointLimits;
   readonly #nodes: Float64Array;
   readonly #atNs: Float64Array;
@@ -52,6 +67,8 @@ export class DrawnPath {
     this.#atNs = new Float64Array(capacity);
     this.#most = new Float64Array(capacity * 2);
     this.recentRadS2 = new Float64Array(this.joints);
+    this.#newestRadS2 = new Float64Array(this.joints);
+    this.#bendOn = new Float64Array(this.joints);
   }
 
   /** Begins at rest in a pose. */
@@ -63,6 +80,8 @@ export class DrawnPath {
       this.#atNs[k] = atNs - (1 - k) * this.spacingS * NS_PER_S;
     }
     this.recentRadS2.fill(0);
+    this.#bendOn.fill(0);
+    this.missRad = 0;
     this.#most.fill(0, 0, 4);
     this.#plan();
   }
@@ -78,6 +97,7 @@ export class DrawnPath {
     for (let i = 0; i < this.joints; i++) this.#nodes[at + i] = poseRad[i]!;
     this.#atNs[this.last % this.capacity] = stampNs;
     this.#feel(Math.min(spacingS, MAX_SPACING_S));
+    this.#predict(Math.min(spacingS, MAX_SPACING_S));
     this.#plan();
   }
 
@@ -94,7 +114,7 @@ export class DrawnPath {
 
   /** Forgets the nodes that no longer matter at u. */
   forget(u: number): void {
-    this.first = Math.max(this.first, Math.min(this.last - 1, Math.floor(u + 0.5) - 1));
+    this.first = Math.max(this.first, Math.min(this.last - 1, Math.floor(u + 0.5) - KEPT_NODES));
   }
 
   /** Whether there is room for another node. */
@@ -129,21 +149,74 @@ export class DrawnPath {
   /** Positions, first and second derivatives by u. */
   at(u: number, outRad: Float64Array, first: Float64Array, second: Float64Array): void {
     const k = Math.max(this.first + 1, Math.min(this.last, Math.floor(u + 0.5)));
-    const isBeyond = k === this.last;
+    if (k === this.last) {
+      this.#beyond(u - (k - 0.5), outRad, first, second);
+      return;
+    }
     const before = this.#slot(k - 1);
     const here = this.#slot(k);
-    const after = isBeyond ? here : this.#slot(k + 1);
+    const after = this.#slot(k + 1);
     const w = u - (k - 0.5);
     for (let i = 0; i < this.joints; i++) {
       const a = this.#nodes[before + i]!;
       const b = this.#nodes[here + i]!;
       const rise = b - a;
-      const bend = isBeyond ? 0 : this.#nodes[after + i]! - b - rise;
+      const bend = this.#nodes[after + i]! - b - rise;
       outRad[i] = (a + b) / 2 + w * (rise + (w * bend) / 2);
       first[i] = rise + w * bend;
       second[i] = bend;
     }
   }
+
+  /** Beyond the end the path bends on as it did, until a joint would turn back: there that joint stays. */
+  #beyond(w: number, outRad: Float64Array, first: Float64Array, second: Float64Array): void {
+    const before = this.#slot(this.last - 1);
+    const here = this.#slot(this.last);
+    for (let i = 0; i < this.joints; i++) {
+      const a = this.#nodes[before + i]!;
+      const b = this.#nodes[here + i]!;
+      const rise = b - a;
+      const bend = this.#bendOn[i]!;
+      const turns = rise * bend < 0 && Math.abs(bend) * w > Math.abs(rise);
+      const along = turns ? -rise / bend : w;
+      outRad[i] = (a + b) / 2 + along * (rise + (along * bend) / 2);
+      first[i] = turns ? 0 : rise + w * bend;
+      second[i] = turns ? 0 : bend;
+    }
+  }
+
+  /** Judges what would have been predicted for the newest node, and how the path bends on. */
+  #predict(elapsedS: number): void {
+    if (this.last - this.first < BEND_NODES + PREDICTED_NODES + 1) {
+      this.#bendOn.fill(0);
+      return;
+    }
+    const slots = this.#slots;
+    for (let n = 0; n < slots.length; n++) slots[n] = this.#slot(this.last - n);
+    const w = PREDICTED_NODES + 0.5;
+    let missRad = 0;
+    for (let i = 0; i < this.joints; i++) {
+      this.#bendOn[i] = this.#meanBend(i, 0);
+      const a = this.#nodes[slots[PREDICTED_NODES + 1]! + i]!;
+      const b = this.#nodes[slots[PREDICTED_NODES]! + i]!;
+      const bend = this.#meanBend(i, PREDICTED_NODES);
+      const along = (b - a) * bend < 0 ? Math.min(w, Math.abs((b - a) / bend)) : w;
+      const predicted = (a + b) / 2 + along * (b - a + (along * bend) / 2);
+      missRad = Math.max(missRad, Math.abs(predicted - this.#nodes[slots[0]! + i]!));
+    }
+    this.missRad = Math.max(this.missRad * Math.exp(-elapsedS / FADE_S), missRad);
+  }
+
+  /** Mean second difference of the nodes that end `back` before the newest. */
+  #meanBend(i: number, back: number): number {
+    const slots = this.#slots;
+    const newest = this.#nodes[slots[back]! + i]! - this.#nodes[slots[back + 1]! + i]!;
+    const oldest =
+      this.#nodes[slots[back + BEND_NODES]! + i]! - this.#nodes[slots[back + BEND_NODES + 1]! + i]!;
+    return (newest - oldest) / BEND_NODES;
+  }
+
+  readonly #slots = new Int32Array(BEND_NODES + PREDICTED_NODES + 2);
 
   /** Square of the highest speed at u, in nodes per second. */
   mostAt(u: number): number {
@@ -159,7 +232,6 @@ export class DrawnPath {
   /** Keeps the recent acceleration of the nodes. */
   #feel(elapsedS: number): void {
     if (this.last - this.first < 3) return;
-    const fade = Math.exp(-elapsedS / FADE_S);
     const spanS2 = 2 * this.spacingS * this.spacingS;
     const [a, b, c, d] = [
       this.#slot(this.last),
@@ -167,18 +239,23 @@ export class DrawnPath {
       this.#slot(this.last - 2),
       this.#slot(this.last - 3),
     ];
+    let isEven = true;
     for (let i = 0; i < this.joints; i++) {
       const newest = this.#nodes[a + i]! - this.#nodes[b + i]!;
       const earlier = this.#nodes[c + i]! - this.#nodes[d + i]!;
-      this.recentRadS2[i] = Math.max(this.recentRadS2[i]! * fade, Math.abs(newest - earlier) / spanS2);
+      this.#newestRadS2[i] = Math.abs(newest - earlier) / spanS2;
+      if (this.#newestRadS2[i]! > EVEN_SHARE * this.#limits.accelerationRadS2[i]!) isEven = false;
     }
+    const fade = Math.exp(-elapsedS / (isEven ? EVEN_FADE_S : FADE_S));
+    for (let i = 0; i < this.joints; i++)
+      this.recentRadS2[i] = Math.max(this.recentRadS2[i]! * fade, this.#newestRadS2[i]!);
   }
 
   /** Square of the speed at the end of the path from which the arm could still follow a hand as lively as lately. */
   #endSquare(): number {
     const { velocityRadS, accelerationRadS2 } = this.#limits;
     const rate = 1 / this.spacingS;
-    let square = rate * rate;
+    let square = END_HASTE * END_HASTE * rate * rate;
     const newest = this.#slot(this.last);
     const before = this.#slot(this.last - 1);
     for (let i = 0; i < this.joints; i++) {

@@ -1,4 +1,5 @@
 import { shareOf, stopClearanceM } from '../../geometry/pairings.ts';
+import type { LimitedBy } from '../../messages/robot-state.ts';
 import type { ClearanceField } from './collision.ts';
 import type { JointLimits } from './limits.ts';
 
@@ -116,8 +117,9 @@ export class MotionGuard {
     return this.#field.names[k] ?? '';
   }
 
-  isWall(k: number): boolean {
-    return k >= this.#field.touching;
+  /** What kind of limit `by` is. */
+  get reason(): LimitedBy {
+    return this.by >= this.#field.touching ? 'workspace' : 'collision';
   }
 
   /** The allowed share of these velocities: less, the closer the arm is to what it approaches. */
@@ -185,8 +187,8 @@ export class MotionGuard {
   /** Whether the arm may be here at this velocity. */
   admits(positionsRad: Float64Array, velocitiesRadS: Float64Array): boolean {
     this.by = -1;
-    if (this.#field.size === 0) return true;
     this.#plan(positionsRad, velocitiesRadS);
+    if (this.#field.size === 0) return true;
     if (this.#movedM(positionsRad, this.#restRad) <= this.#leastSlackM) return true;
     this.#beforeM.set(this.#nowM);
     this.#beforeRad.set(this.#measuredRad);
@@ -208,13 +210,16 @@ export class MotionGuard {
 
   /** Where the arm comes to rest if all joints brake together, in a straight line. */
   #plan(positionsRad: Float64Array, velocitiesRadS: Float64Array): void {
-    const { accelerationRadS2 } = this.#limits;
+    const { accelerationRadS2, minRad, maxRad } = this.#limits;
     let longestS = 0;
     for (let i = 0; i < positionsRad.length; i++)
       longestS = Math.max(longestS, Math.abs(velocitiesRadS[i]!) / accelerationRadS2[i]!);
     for (let i = 0; i < positionsRad.length; i++) {
-      this.#turnsRad[i] = (velocitiesRadS[i]! * longestS) / 2;
-      this.#restRad[i] = positionsRad[i]! + this.#turnsRad[i]!;
+      const now = positionsRad[i]!;
+      const rest = now + (velocitiesRadS[i]! * longestS) / 2;
+      // A joint near the end of its range stops there, sooner than the others.
+      this.#restRad[i] = Math.max(Math.min(minRad[i]!, now), Math.min(Math.max(maxRad[i]!, now), rest));
+      this.#turnsRad[i] = this.#restRad[i]! - now;
     }
   }
 

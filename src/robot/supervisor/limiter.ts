@@ -158,7 +158,7 @@ export class TargetLimiter {
       if (follows && this.limitedBy === '') this.limitedBy = runner.limitedBy;
       if (!this.guard.admits(runner.rawRad, runner.velocitiesRadS)) {
         runner.stopInstead();
-        if (follows) this.limitedBy = this.guard.isWall(this.guard.by) ? 'workspace' : 'collision';
+        if (follows) this.limitedBy = this.guard.reason;
       }
       this.#smoother.push(runner.rawRad);
     }
@@ -184,7 +184,7 @@ export class TargetLimiter {
     const runner = this.#runner;
     const clear = this.guard.speedShare(runner.rawRad, runner.velocitiesRadS);
     runner.mostRate = clear < 1 ? clear * runner.rate : Number.POSITIVE_INFINITY;
-    runner.mostRateBy = this.guard.isWall(this.guard.by) ? 'workspace' : 'collision';
+    runner.mostRateBy = this.guard.reason;
     const free = this.#singularityShare();
     runner.slowedBy = free < this.speedShare ? 'singularity' : 'engage-ramp';
     runner.speedShare = Math.min(this.speedShare, free);

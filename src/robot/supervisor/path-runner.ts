@@ -1,6 +1,6 @@
 import { NS_PER_S } from '../../core/time/clock.ts';
 import type { LimitedBy } from '../../messages/robot-state.ts';
-import { DrawnPath, PLANNED_ACCELERATION, PLANNED_VELOCITY } from './drawn-path.ts';
+import { DrawnPath, PLANNED_ACCELERATION, PLANNED_VELOCITY, PREDICTED_NODES } from './drawn-path.ts';
 import type { JointLimits } from './limits.ts';
 
 /** Length of a step. */
@@ -24,6 +24,7 @@ const NOTICED_LAG_S = 0.02;
 /** An arm that the guard has kept at rest for this long leaves the path. */
 const MAX_BLOCKED_S = 0.1;
 const SEAT_ROUNDS = 3;
+const STILL_RAD_S = 1e-9;
 const FLAT = 1e-12;
 
 /**
@@ -191,8 +192,7 @@ export class PathRunner {
       longestS = Math.max(longestS, Math.abs(this.#lastRadS[i]!) / accelerationRadS2[i]!);
     const share = 1 - STEP_S / longestS;
     for (let i = 0; i < this.rawRad.length; i++) {
-      this.#velocityRadS[i] = this.#lastRadS[i]! * share;
-      this.rawRad[i] = this.#lastRad[i]! + this.#velocityRadS[i]! * STEP_S;
+      this.#turn(i, this.#lastRad[i]!, this.#lastRadS[i]!, this.#lastRadS[i]! * share);
     }
     this.#u = this.#lastU + this.#lastRate * share * STEP_S;
     this.#rate = this.#lastRate * share;
@@ -223,10 +223,10 @@ export class PathRunner {
 
   /** Adapts how far ahead of the newest node the arm runs, and the delay for what is missing. Slowly: it warps time. */
   #adapt(): void {
-    const { recentRadS2 } = this.path;
-    let mostS = this.#extrapolates ? MAX_PREDICTION_S : 0;
-    for (let i = 0; i < recentRadS2.length; i++)
-      mostS = Math.min(mostS, Math.sqrt((2 * PREDICTED_RAD) / Math.max(FLAT, recentRadS2[i]!)));
+    const { missRad, spacingS } = this.path;
+    // The error grows with about the third power of the time.
+    const share = Math.cbrt(PREDICTED_RAD / Math.max(FLAT, missRad));
+    const mostS = this.#extrapolates ? Math.min(MAX_PREDICTION_S, PREDICTED_NODES * spacingS * share) : 0;
     this.#predictionS = mostS;
     const change = Math.max(0, this.#horizonS - mostS) - this.#delayS;
     const most = DELAY_WARP * STEP_S;
@@ -306,24 +306,30 @@ export class PathRunner {
 
   /** Moves the joints to the path, each within its limits. */
   #rejoin(closes: boolean): void {
-    const { minRad, maxRad, velocityRadS, accelerationRadS2 } = this.#limits;
+    const { accelerationRadS2 } = this.#limits;
     for (let i = 0; i < this.rawRad.length; i++) {
-      const maxA = accelerationRadS2[i]!;
-      const maxV = velocityRadS[i]!;
       const at = this.rawRad[i]!;
-      const before = this.#velocityRadS[i]!;
       const alongRadS = (this.#nextRad[i]! - this.#hereRad[i]!) / STEP_S;
       const offRad = closes ? this.#hereRad[i]! - at : 0;
       const size = Math.abs(offRad);
-      const backRadS = Math.sign(offRad) * Math.min(REJOIN_PER_S * size, Math.sqrt(maxA * size));
-      let velocity = Math.max(-maxV, Math.min(maxV, alongRadS + backRadS));
-      velocity = Math.min(velocity, stoppable(Math.max(0, maxRad[i]! - at), maxA));
-      velocity = Math.max(velocity, -stoppable(Math.max(0, at - minRad[i]!), maxA));
-      velocity = Math.max(before - maxA * STEP_S, Math.min(before + maxA * STEP_S, velocity));
-      if (Math.abs(velocity) < 1e-12) velocity = 0;
-      this.#velocityRadS[i] = velocity;
-      this.rawRad[i] = within(at, at + velocity * STEP_S, minRad[i]!, maxRad[i]!);
+      const backRadS =
+        Math.sign(offRad) * Math.min(REJOIN_PER_S * size, Math.sqrt(accelerationRadS2[i]! * size));
+      this.#turn(i, at, this.#velocityRadS[i]!, alongRadS + backRadS);
     }
+  }
+
+  /** Moves a joint at a velocity, or as close to it as its limits allow. */
+  #turn(i: number, at: number, before: number, wantedRadS: number): void {
+    const { minRad, maxRad, velocityRadS, accelerationRadS2 } = this.#limits;
+    const maxA = accelerationRadS2[i]!;
+    const maxV = velocityRadS[i]!;
+    let velocity = Math.max(-maxV, Math.min(maxV, wantedRadS));
+    velocity = Math.min(velocity, stoppable(Math.max(0, maxRad[i]! - at), maxA));
+    velocity = Math.max(velocity, -stoppable(Math.max(0, at - minRad[i]!), maxA));
+    velocity = Math.max(before - maxA * STEP_S, Math.min(before + maxA * STEP_S, velocity));
+    if (Math.abs(velocity) < STILL_RAD_S) velocity = 0;
+    this.#velocityRadS[i] = velocity;
+    this.rawRad[i] = within(at, at + velocity * STEP_S, minRad[i]!, maxRad[i]!);
   }
 }
 
@@ -338,6 +344,6 @@ const within = (from: number, to: number, min: number, max: number): number =>
 
 /** The highest speed from which a joint can still stop in this room, in whole steps. */
 function stoppable(roomRad: number, maxA: number): number {
-  const half = (maxA * STEP_S) / 2;
-  return -half + Math.sqrt(half * half + 2 * maxA * roomRad);
+  const change = maxA * STEP_S;
+  return -change + Math.sqrt(change * change + 2 * maxA * roomRad);
 }
