@@ -1,9 +1,11 @@
 import { z } from 'zod';
 import { type SimulatedCycle, Simulation } from '../app/simulation.ts';
 import { TeleopError } from '../core/errors.ts';
-import { loadRig } from '../rig/rig.ts';
+import type { RobotModel } from '../geometry/robot-model.ts';
+import { type MotionSummary, summarise } from '../mapping/motion-summary.ts';
+import { loadRig, type Rig } from '../rig/rig.ts';
 import { loadModel } from '../rig/robot-models.ts';
-import { expectWords, type Given, RIG_OPTION, type Verb } from './arguments.ts';
+import { expectWords, type Given, JSON_OPTION, RIG_OPTION, type Verb } from './arguments.ts';
 import { linesOf } from './lines.ts';
 
 const BATCH = 200;
@@ -31,6 +33,7 @@ The robot is simulated and armed at its home pose, so a rig can be tuned without
   farhand simulate --rig piper robot.speedPercent=50 --summary < hand.jsonl`,
   options: {
     rig: RIG_OPTION,
+    json: JSON_OPTION,
     summary: {
       type: 'boolean',
       about: 'print deviation, lag, overshoot, noise and what limited the arm instead of the cycles',
@@ -44,20 +47,54 @@ The robot is simulated and armed at its home pose, so a rig can be tuned without
       throw new TeleopError('bad-option', `${model.name} is a hand; simulate needs an arm`, {
         hint: 'Use `farhand retarget` for hands.',
       });
-    const batch: string[] = [];
-    const flush = () => {
-      if (batch.length > 0) process.stdout.write(`${batch.splice(0).join('\n')}\n`);
-    };
-    const onCycle = (cycle: SimulatedCycle) => {
-      batch.push(JSON.stringify(cycle));
-      if (batch.length >= BATCH) flush();
-    };
-    const simulation = await Simulation.open(config, model, onCycle);
-    simulation.finish(await feedAll(simulation));
-    flush();
+    if (given.values['summary'] === true) {
+      const cycles: SimulatedCycle[] = [];
+      await simulate(config, model, (cycle) => cycles.push(cycle));
+      printSummary(summarise(cycles), given.values['json'] === true);
+    } else await printCycles(config, model);
     return 0;
   },
 };
+
+async function simulate(
+  rig: Rig,
+  model: RobotModel,
+  onCycle: (cycle: SimulatedCycle) => void,
+): Promise<void> {
+  const simulation = await Simulation.open(rig, model, onCycle);
+  simulation.finish(await feedAll(simulation));
+}
+
+async function printCycles(rig: Rig, model: RobotModel): Promise<void> {
+  const batch: string[] = [];
+  const flush = () => {
+    if (batch.length > 0) process.stdout.write(`${batch.splice(0).join('\n')}\n`);
+  };
+  await simulate(rig, model, (cycle) => {
+    batch.push(JSON.stringify(cycle));
+    if (batch.length >= BATCH) flush();
+  });
+  flush();
+}
+
+function printSummary(summary: MotionSummary, asJson: boolean): void {
+  if (asJson) {
+    console.log(JSON.stringify(summary));
+    return;
+  }
+  const { engagedS, deviationMm, lagMs, overshootMm, noiseGain, limited, holds } = summary;
+  const mm = (value: number) => `${value.toFixed(2)} mm`;
+  const limits = Object.entries(limited).map(([by, share]) => `${by} ${Math.round(100 * share)} %`);
+  const rows = [
+    ['engaged', `${engagedS.toFixed(1)} s, ${holds} ${holds === 1 ? 'hold' : 'holds'}`],
+    ['off the path', `p50 ${mm(deviationMm.p50)}, p95 ${mm(deviationMm.p95)}, max ${mm(deviationMm.max)}`],
+    ['lag', lagMs === null ? 'too short to tell' : `${Math.round(lagMs)} ms`],
+    ['overshoot', mm(overshootMm)],
+    ['noise gain', noiseGain === null ? 'the hand was never still' : noiseGain.toFixed(2)],
+    ['limited by', limits.length === 0 ? 'nothing' : limits.join(', ')],
+  ];
+  for (const [name, value] of rows) console.log(`${name!.padEnd(14)}${value}`);
+}
 
 /** Feeds standard input; returns the time of the last sample. */
 async function feedAll(simulation: Simulation): Promise<number> {

@@ -12,7 +12,7 @@ import {
   type ArmMapperConfig,
   armMapperConfig,
   createArmMapper,
-  methodFor,
+  createSolvedMapper,
 } from './arm-mapper.ts';
 import type { Solver, SolveStatus } from './ik/contract.ts';
 import { createSolver, METHODS, type Method } from './ik/solver.ts';
@@ -20,7 +20,7 @@ import { createSolver, METHODS, type Method } from './ik/solver.ts';
 const load = (file: string): RobotModel => robotModelSchema.parse(parse(readFileSync(file, 'utf8')));
 const ur3 = load('robots/ur3.yaml');
 const seven = load('test/data/seven-joint.yaml');
-const FILTERS = ['none', 'moving-average:7', 'ema:0.2', 'one-euro:1,0.5'];
+const FILTERS = ['none', 'steady', 'moving-average:7', 'ema:0.2', 'one-euro:1,0.5'];
 
 function handAt(positionM: readonly number[], quatXyzw: readonly number[], takenNs: number): HandSample {
   const sample = emptyHandSample();
@@ -104,7 +104,7 @@ function clutchLaw(model: RobotModel, mapper: ArmMapper): void {
 }
 
 for (const model of [ur3, seven])
-  for (const ik of METHODS)
+  for (const ik of ['guide', ...METHODS] as const)
     test(`${model.name}, ${ik}: releasing and engaging again never moves`, {
       skip: whyMissing(model, ik),
     }, () => {
@@ -112,7 +112,8 @@ for (const model of [ur3, seven])
         clutchLaw(model, createArmMapper(model, armMapperConfig.parse({ ik, filter })));
     });
 
-function whyMissing(model: RobotModel, ik: Method): string | false {
+function whyMissing(model: RobotModel, ik: 'guide' | Method): string | false {
+  if (ik === 'guide') return false;
   try {
     createSolver(model, ik);
     return false;
@@ -124,12 +125,12 @@ function whyMissing(model: RobotModel, ik: Method): string | false {
 for (const filter of FILTERS)
   test(`seven joints, ${filter}: releasing and engaging again never moves`, () => {
     const settings = armMapperConfig.parse({ ik: 'numeric', filter });
-    clutchLaw(seven, createArmMapper(seven, settings, transposeSolver(seven)));
+    clutchLaw(seven, createSolvedMapper(seven, settings, transposeSolver(seven)));
   });
 
 test('seven joints: the flange follows the hand', () => {
   const chain = createChain(seven);
-  const mapper = createArmMapper(seven, armMapperConfig.parse({ ik: 'numeric' }), transposeSolver(seven));
+  const mapper = createSolvedMapper(seven, armMapperConfig.parse({ ik: 'numeric' }), transposeSolver(seven));
   const homeRad = Float64Array.from(seven.homeRad);
   const [fromM, toM, quat] = [new Float64Array(3), new Float64Array(3), new Float64Array(4)];
   const out = new Float64Array(7);
@@ -141,11 +142,14 @@ test('seven joints: the flange follows the hand', () => {
   assert.ok(farthest(toM, [fromM[0]! + 0.02, fromM[1]!, fromM[2]! + 0.04]) < 2e-3, `${fromM} → ${toM}`);
 });
 
-test('the method depends on the family unless the rig sets one', () => {
-  assert.equal(methodFor(ur3, undefined), 'decoupled');
-  assert.equal(methodFor(seven, undefined), 'numeric');
-  assert.equal(methodFor({ ...ur3, family: 'piper' }, undefined), 'analytic');
-  assert.equal(methodFor(ur3, 'numeric'), 'numeric');
+test('the guided frame depends on the family unless the rig sets a method', () => {
+  const leadOf = (model: RobotModel, settings: Partial<ArmMapperConfig> = {}) =>
+    createArmMapper(model, armMapperConfig.parse(settings)).guidance!.lead;
+  assert.equal(leadOf(ur3), 3);
+  assert.equal(leadOf(seven), 7);
+  assert.equal(leadOf(ur3, { ik: 'decoupled' }), 3);
+  assert.equal(leadOf(ur3, { ik: 'analytic' }), 6);
+  assert.equal(leadOf(ur3, { ik: 'numeric' }), 6);
 });
 
 test('an unreachable target holds the arm, and returning causes no jump', () => {
@@ -157,7 +161,7 @@ test('an unreachable target holds the arm, and returning causes no jump', () => 
       return answer;
     },
   };
-  const mapper = createArmMapper(ur3, armMapperConfig.parse({}), solver);
+  const mapper = createSolvedMapper(ur3, armMapperConfig.parse({}), solver);
   const out = new Float64Array(6);
   const at = (ms: number) => handAt([0, 1, 0], [0, 0, 0, 1], ms * 1e6);
   mapper.engage(at(0), wanted);
@@ -200,7 +204,7 @@ test('if the flange is the lead frame, the model’s workspace bounds the rig’
   };
   const far = handAt([0, 3, 0], [0, 0, 0, 1], 1e7);
   const topOf = (settings: Partial<ArmMapperConfig>) => {
-    const mapper = createArmMapper(bounded, armMapperConfig.parse({ ik: 'numeric', ...settings }), solver);
+    const mapper = createSolvedMapper(bounded, armMapperConfig.parse({ ik: 'numeric', ...settings }), solver);
     mapper.engage(handAt([0, 0, 0], [0, 0, 0, 1], 0), Float64Array.of(0, 1.5, 0, 1.5, 0, 0, 0));
     mapper.map(far, new Float64Array(7));
     return asked.at(-1)![2];

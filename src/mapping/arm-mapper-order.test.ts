@@ -6,7 +6,7 @@ import { createChain } from '../geometry/chain.ts';
 import { quatAngleRad, quatMultiply, type Transform } from '../geometry/frames.ts';
 import { robotModelSchema } from '../geometry/robot-model.ts';
 import { emptyHandSample, type HandSample } from '../messages/hand-sample.ts';
-import { type ArmMapperConfig, armMapperConfig, createArmMapper } from './arm-mapper.ts';
+import { type ArmMapperConfig, armMapperConfig, createSolvedMapper } from './arm-mapper.ts';
 import { createAbsolutePlacement, createClamp, createRelativePlacement } from './placement.ts';
 import { quatFromRpyDeg, rigFrame } from './rig-frame.ts';
 
@@ -39,7 +39,7 @@ function spied(settings: Partial<ArmMapperConfig>) {
       return 'ok' as const;
     },
   };
-  return { asked, mapper: createArmMapper(model, armMapperConfig.parse(settings), solver) };
+  return { asked, mapper: createSolvedMapper(model, armMapperConfig.parse(settings), solver) };
 }
 
 const targetM = new Float64Array(3);

@@ -70,6 +70,7 @@ const schema: z.ZodType<Telemetry, unknown> = z.object({
   operator: z.object({
     ...{ mode: z.enum(OPERATOR_MODES), mapping: word, filterDelayMs: maybe },
     estopMs: maybe.exactOptional(),
+    limitTowards: numbers(3).nullable().exactOptional(),
   }),
   ...{ hand: hand.nullable(), robot: robot.nullable(), commandedRad: numbers(64).nullable() },
   ...{ closed: z.array(closed).max(1024), feel: feel.nullable().exactOptional() },

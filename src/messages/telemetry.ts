@@ -50,6 +50,8 @@ export interface Telemetry {
     mapping: string;
     /** Delay added by the hand filter; null without one. */
     filterDelayMs: number | null;
+    /** Direction of what limits the motion, base frame, unit length; null where it has none. */
+    limitTowards?: number[] | null;
     /** From sending the last e-stop to the robot's report that it stopped; null before the first. */
     estopMs?: number | null;
   };

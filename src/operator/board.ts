@@ -31,6 +31,8 @@ export const BOARD = struct({
   mapping: oneOf(MAPPING_STATUS, 'disengaged'),
   filterDelayNs: number,
   limitedBy: oneOf(LIMITED_BY, ''),
+  /** Into that limit, base frame; NaN where it has no direction. */
+  limitTowards: numbers(3),
   clearanceM: number,
   estopNs: number,
   handTakenNs: number,

@@ -14,6 +14,7 @@ import type { DeskAction } from '../messages/desk-action.ts';
 import { type DeskActionRequest, deskActionSchema } from '../messages/desk-requests.ts';
 import { copyMotorHealth } from '../messages/motor-health.ts';
 import type { PlayoutMode, PlayoutRequest } from '../messages/playout-request.ts';
+import { LIMITED_BY, type LimitedBy } from '../messages/robot-state.ts';
 import type { OperatorMode } from '../messages/telemetry.ts';
 import type { PackedTrace } from '../messages/trace-record.ts';
 import type { Rig } from '../rig/rig.ts';
@@ -356,12 +357,22 @@ export class OperatorLoop implements DatagramHandler {
     out.robotState = robot.state;
     out.epoch = robot.epoch;
     out.gripper = robot.gripper;
-    out.limitedBy = robot.limitedBy;
+    this.#publishLimit(robot.limitedBy);
     out.clearanceM = robot.clearanceM;
     out.measuredRad.set(robot.positionsRad);
     out.targetRad.set(robot.targetRad);
     copyMotorHealth(robot.motors, out);
     this.#parts.board.write(out.packed, boardText(robot.cause, robot.nearest, robot.playout));
+  }
+
+  /** The more serious of what limits the robot and what keeps the mapping from following the hand. */
+  #publishLimit(ofRobot: LimitedBy): void {
+    const { guidance } = this.#mapper;
+    const ofMapping = this.robot.state.state === 'engaged' ? (guidance?.limitedBy ?? '') : '';
+    const isMapping = LIMITED_BY.indexOf(ofMapping) >= LIMITED_BY.indexOf(ofRobot) && ofMapping !== '';
+    this.#shown.limitedBy = isMapping ? ofMapping : ofRobot;
+    if (isMapping) this.#shown.limitTowards.set(guidance!.towards);
+    else this.#shown.limitTowards.fill(Number.NaN);
   }
 
   #publishInputs(nowNs: number): void {

@@ -1,4 +1,4 @@
-import type { SupervisorState } from '../../src/messages/robot-state.ts';
+import type { LimitedBy, SupervisorState } from '../../src/messages/robot-state.ts';
 
 /** What to do next in each state; shown after the cause. */
 export const STATE_ADVICE: Record<SupervisorState, string> = {
@@ -65,13 +65,39 @@ export function causeText(state: SupervisorState, cause: string): string {
 /** `upper_arm ↔ base` → `upper arm ↔ base`. */
 export const partNames = (pair: string): string => pair.replaceAll('_', ' ');
 
-/** `Limited by collision: forearm ↔ base, 32 mm`. Empty when nothing limits the motion. */
-export function limitText(robot: { limitedBy: string; clearanceM: number | null; nearest: string }): string {
+const LIMITS: Partial<Record<LimitedBy, string>> = {
+  jerk: 'jerk limit',
+  acceleration: 'the arm’s acceleration',
+  velocity: 'the arm’s speed',
+  range: 'the joint range',
+  'joint-limit': 'a joint’s range',
+  'engage-ramp': 'a slow start',
+  singularity: 'a singular pose',
+  backlog: 'a long backlog: shortest path to the hand',
+  reach: 'the arm’s reach',
+  workspace: 'the workspace',
+  collision: 'contact',
+};
+
+/** `Limited by contact below: forearm ↔ base, 32 mm`. Empty when nothing limits the motion. */
+export function limitText(
+  robot: { limitedBy: LimitedBy; clearanceM: number | null; nearest: string },
+  towards?: readonly number[] | null,
+): string {
   const { limitedBy, clearanceM, nearest } = robot;
   if (limitedBy === '') return '';
-  const text = `Limited by ${limitedBy.replaceAll('-', ' ')}`;
+  const where = towards ? ` ${directionWord(towards)}` : '';
+  const text = `Limited by ${LIMITS[limitedBy] ?? limitedBy}${where}`;
   if (limitedBy !== 'collision' || clearanceM === null) return text;
   return `${text}: ${partNames(nearest)}, ${Math.round(clearanceM * 1000)} mm`;
+}
+
+/** Base frame, seen from behind the robot: x ahead, y left, z up. */
+function directionWord([x = 0, y = 0, z = 0]: readonly number[]): string {
+  const [ax, ay, az] = [Math.abs(x), Math.abs(y), Math.abs(z)];
+  if (az >= ax && az >= ay) return z > 0 ? 'above' : 'below';
+  if (ax >= ay) return x > 0 ? 'ahead' : 'behind';
+  return y > 0 ? 'on the left' : 'on the right';
 }
 
 /** Fixed decimals with a typographic minus; a dash for a missing value. */

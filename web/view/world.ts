@@ -6,6 +6,7 @@ import { type Arm, createArm } from './arm.ts';
 import { CollisionShapes } from './capsules.ts';
 import { createFloor } from './floor.ts';
 import { HandMarker } from './hand-marker.ts';
+import { LimitArrow } from './limit-arrow.ts';
 import { type GhostMaterial, ghostMaterial, solidMaterial } from './materials.ts';
 import type { Palette } from './palette.ts';
 import { PoseTrack } from './pose-track.ts';
@@ -28,6 +29,7 @@ export class World {
   readonly #hand: HandMarker;
   readonly #trail: Trail;
   readonly #shapes: CollisionShapes;
+  readonly #limit: LimitArrow;
   readonly #measured: PoseTrack;
   readonly #commanded: PoseTrack;
   readonly #gripper = new PoseTrack(1);
@@ -56,6 +58,7 @@ export class World {
     this.#hand = new HandMarker(palette, shapes, Math.max(1, reachM / 0.457));
     this.#trail = new Trail(palette.trail);
     this.#shapes = new CollisionShapes(model, palette, shapes, around);
+    this.#limit = new LimitArrow(palette);
     this.#measured = new PoseTrack(model.joints.length);
     this.#commanded = new PoseTrack(model.joints.length);
     this.#robot.setJoints(model.homeRad);
@@ -69,6 +72,7 @@ export class World {
       this.#hand.root,
       this.#trail.mesh,
       this.#shapes.root,
+      this.#limit.root,
     );
   }
 
@@ -81,6 +85,7 @@ export class World {
     if (commandedRad) this.#commanded.aim(commandedRad, nowMs);
     if (hand) this.#handPose.aim([...hand.positionM, ...hand.quatXyzw], nowMs);
     if (robot) this.#shapes.mark(robot);
+    this.#limit.aim(telemetry);
     if (this.#followsPose) this.#hand.setPoints(hand?.pointsM ?? null);
     this.#hasCommand = commandedRad !== null;
     this.#hasHand = hand !== null && this.#followsPose;
@@ -110,6 +115,7 @@ export class World {
     this.#robot.root.updateMatrixWorld();
     this.#robot.tip.getWorldPosition(this.#tip);
     this.#robot.lead.getWorldPosition(this.#lead);
+    this.#limit.place(this.#lead);
     moving = this.#trail.update(this.#tip, camera, nowMs) || moving;
     return this.#showHand() || moving;
   }

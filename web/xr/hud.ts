@@ -1,4 +1,5 @@
 import type { Telemetry } from '../../src/messages/telemetry.ts';
+import { limitText } from '../panels/labels.ts';
 import { Board } from './board.ts';
 
 export interface HudState {
@@ -85,7 +86,7 @@ function problem({ telemetry, fresh, inControl, holder, tracked, stopping }: Hud
   const { robot, operator } = telemetry;
   if (robot?.state === 'stopped') return 'touch RESET to continue';
   if (robot?.state === 'idle') return 'touch ARM to power the joints';
-  if (robot?.limitedBy) return `limited by ${robot.limitedBy}`;
+  if (robot?.limitedBy) return limitText(robot, operator.limitTowards).toLowerCase();
   if (operator.mapping === 'unreachable') return 'out of reach';
   return '';
 }

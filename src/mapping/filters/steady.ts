@@ -6,7 +6,9 @@ import { lowPassWeight } from './one-euro.ts';
 
 const SPEED_CUTOFF_HZ = 1;
 /** Slower than this, the hand counts as still: tremor and noise of the tracking. */
-const STILL_M_S = 0.01;
+const STILL_M_S = 0.02;
+/** A hand that turns round is not still: its speed is remembered this long. */
+const HELD_S = 0.5;
 const PLACE = { minHz: 2.5, perSpeed: 300 };
 const TURN = { minHz: 1.5, perSpeed: 8 };
 const SHORTEST_STEP_NS = 1;
@@ -26,6 +28,7 @@ export class Steady implements PoseFilter {
   readonly #turnSpeed = new Float64Array(3);
   readonly #velocity = new Float64Array(3);
   readonly #step = new Float64Array(4);
+  #held = 0;
   #takenNs = 0;
   #firstNs = 0;
   #secondNs = 0;
@@ -39,6 +42,7 @@ export class Steady implements PoseFilter {
     for (const place of [this.#raw, this.#first, this.#second]) place.set(pose.positionM);
     for (const turn of [this.#rawTurn, this.#turn]) turn.set(pose.quatXyzw);
     this.#speed.fill(0);
+    this.#held = 0;
     this.#turnSpeed.fill(0);
     this.#takenNs = pose.takenNs;
     this.#firstNs = this.#secondNs = this.#turnNs = 0;
@@ -61,7 +65,8 @@ export class Steady implements PoseFilter {
     this.#raw.set(positionM);
     const dtS = dtNs / NS_PER_S;
     blendVector(this.#speed, this.#velocity, lowPassWeight(SPEED_CUTOFF_HZ, dtS));
-    const fast = Math.max(0, norm(this.#speed) - STILL_M_S);
+    this.#held = Math.max(norm(this.#speed), this.#held * Math.exp(-dtS / HELD_S));
+    const fast = Math.max(0, this.#held - STILL_M_S);
     const weight = lowPassWeight(PLACE.minHz + PLACE.perSpeed * fast, dtS);
     blendVector(this.#first, positionM, weight);
     blendVector(this.#second, this.#first, weight);

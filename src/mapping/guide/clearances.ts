@@ -26,6 +26,7 @@ export interface GuideSurroundings {
 
 /** Kept beyond the clearance at which the robot stops, so that its last guard has nothing to do. */
 const MARGIN_M = 0.002;
+const WALL_MARGIN_M = 0.002;
 /** Frames next to the base that a tool may be pressed on. */
 const FIXED_FRAMES = 1;
 /** Frames that belong to the tool: the last ones. */
@@ -36,6 +37,7 @@ interface Wall {
   axis: number;
   side: 1 | -1;
   atM: number;
+  marginM: number;
   name: string;
 }
 
@@ -75,8 +77,8 @@ export class Clearances {
     };
     this.#pairings = all.filter(variesIn(model, all.length, measure(all)));
     this.#walls = [
-      ...wallsOf(around.guidedBox, lead, 'operator’s workspace'),
-      ...wallsOf(around.workspace, model.joints.length, 'workspace'),
+      ...wallsOf(around.guidedBox, lead, 'operator’s workspace', 0),
+      ...wallsOf(around.workspace, model.joints.length, 'workspace', WALL_MARGIN_M),
     ];
     this.size = this.#pairings.length + this.#walls.length;
     this.nowM = new Float64Array(this.size);
@@ -85,7 +87,8 @@ export class Clearances {
     this.by = [...this.#pairings.map(() => 'collision' as const), ...this.#walls.map(() => 'workspace' as const)];
     this.marginM = this.nowM.map((restM, k) => {
       const own = this.#pairings[k];
-      if (own === undefined) return 0.001 + MARGIN_M;
+      // The robot does not guard the operator's own box.
+      if (own === undefined) return this.#walls[k - this.#pairings.length]!.marginM;
       const keptM = own.kind === 'arm' ? restM : Number.POSITIVE_INFINITY;
       return stopClearanceM(keptM, around.stopM) + Math.min(MARGIN_M, shareOf(keptM) / 4);
     });
@@ -160,13 +163,14 @@ export class Clearances {
   }
 }
 
-function wallsOf(box: Box | null, frame: number, name: string): Wall[] {
+function wallsOf(box: Box | null, frame: number, name: string, marginM: number): Wall[] {
   if (box === null) return [];
   return WALLS.map((wall, n) => ({
     frame,
     axis: n % 3,
     side: n < 3 ? 1 : -1,
     atM: (n < 3 ? box.minM : box.maxM)[n % 3]!,
+    marginM,
     name: `${name} ${wall}`,
   }));
 }

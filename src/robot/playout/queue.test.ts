@@ -13,6 +13,7 @@ const emptyCommand = (): JointCommand => ({
   sampledOperatorNs: 0,
   sampledRobotNs: 0,
   syncEpoch: 0,
+  ageNs: 0,
   positionsRad: new Float64Array(2),
   gripper: 0,
 });

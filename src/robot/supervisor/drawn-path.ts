@@ -17,6 +17,9 @@ const FADE_S = 0.6;
 /** … and sooner while the hand moves evenly, at less than this share of the arm's acceleration. */
 const EVEN_FADE_S = 0.12;
 const EVEN_SHARE = 0.15;
+/** The acceleration is expected to go on changing for this long; its change is taken over this many nodes. */
+const TREND_S = 0.07;
+const TREND_NODES = 4;
 /** Share of a new spacing in the mean spacing of the nodes. */
 const NEWEST_SHARE = 0.1;
 const MIN_SPACING_S = 0.001;
@@ -48,6 +51,8 @@ export class DrawnPath {
   /** Recent error of predicting a node `PREDICTED_NODES` ahead: the largest of any joint. */
   missRad = 0;
   readonly #newestRadS2: Float64Array;
+  /** Acceleration of the nodes, smoothed. */
+  readonly #trendRadS2: Float64Array;
   /** How the path bends beyond its end. */
   readonly #bendOn: Float64Array;
   readonly #limits: JointLimits;
@@ -69,6 +74,7 @@ export class DrawnPath {
     this.recentRadS2 = new Float64Array(this.joints);
     this.#newestRadS2 = new Float64Array(this.joints);
     this.#bendOn = new Float64Array(this.joints);
+    this.#trendRadS2 = new Float64Array(this.joints);
   }
 
   /** Begins at rest in a pose. */
@@ -81,6 +87,7 @@ export class DrawnPath {
     }
     this.recentRadS2.fill(0);
     this.#bendOn.fill(0);
+    this.#trendRadS2.fill(0);
     this.missRad = 0;
     this.#most.fill(0, 0, 4);
     this.#plan();
@@ -117,6 +124,11 @@ export class DrawnPath {
     this.first = Math.max(this.first, Math.min(this.last - 1, Math.floor(u + 0.5) - KEPT_NODES));
   }
 
+  /** Whether there are enough nodes to predict the next ones and to judge that. */
+  get isPredictable(): boolean {
+    return this.last - this.first >= BEND_NODES + PREDICTED_NODES + 1;
+  }
+
   /** Whether there is room for another node. */
   get isFull(): boolean {
     return this.last - this.first >= this.capacity - 2;
@@ -124,6 +136,11 @@ export class DrawnPath {
 
   #slot(k: number): number {
     return (k % this.capacity) * this.joints;
+  }
+
+  /** Position of joint `i` in the newest node. */
+  newest(i: number): number {
+    return this.#nodes[this.#slot(this.last) + i]!;
   }
 
   nodeNs(k: number): number {
@@ -187,7 +204,7 @@ export class DrawnPath {
 
   /** Judges what would have been predicted for the newest node, and how the path bends on. */
   #predict(elapsedS: number): void {
-    if (this.last - this.first < BEND_NODES + PREDICTED_NODES + 1) {
+    if (!this.isPredictable) {
       this.#bendOn.fill(0);
       return;
     }
@@ -243,8 +260,12 @@ export class DrawnPath {
     for (let i = 0; i < this.joints; i++) {
       const newest = this.#nodes[a + i]! - this.#nodes[b + i]!;
       const earlier = this.#nodes[c + i]! - this.#nodes[d + i]!;
-      this.#newestRadS2[i] = Math.abs(newest - earlier) / spanS2;
-      if (this.#newestRadS2[i]! > EVEN_SHARE * this.#limits.accelerationRadS2[i]!) isEven = false;
+      const signed = (newest - earlier) / spanS2;
+      // An acceleration that grows will soon be larger.
+      const growth = (signed - this.#trendRadS2[i]!) * (TREND_S / (TREND_NODES * this.spacingS));
+      this.#trendRadS2[i]! += (signed - this.#trendRadS2[i]!) / TREND_NODES;
+      this.#newestRadS2[i] = Math.max(Math.abs(signed), Math.abs(signed + growth));
+      if (Math.abs(signed) > EVEN_SHARE * this.#limits.accelerationRadS2[i]!) isEven = false;
     }
     const fade = Math.exp(-elapsedS / (isEven ? EVEN_FADE_S : FADE_S));
     for (let i = 0; i < this.joints; i++)

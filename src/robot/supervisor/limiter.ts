@@ -2,7 +2,7 @@ import type { LimitedBy } from '../../messages/robot-state.ts';
 import { brake, motionOf } from './brake.ts';
 import type { MotionGuard } from './guard.ts';
 import type { JointLimits } from './limits.ts';
-import { PathRunner, STEP_S } from './path-runner.ts';
+import { PathRunner, STEP_S, within } from './path-runner.ts';
 import { Smoother } from './smoother.ts';
 
 /**
@@ -136,14 +136,15 @@ export class TargetLimiter {
     return this.#move(nowNs, false);
   }
 
-  #move(nowNs: number, follows: boolean): boolean {
-    const dtS = this.#elapsedS(nowNs);
+  #move(atNs: number, follows: boolean): boolean {
+    const dtS = this.#elapsedS(atNs);
+    const nowNs = this.#atNs;
     if (dtS > MAX_STEP_S) this.#stopping = true;
     if (this.#stopping) return this.#stop(dtS, nowNs);
     if (follows) this.#surveil();
     this.#advance(nowNs, follows);
     const wasAtRest = isAtRest(this.#motion, this.#joints);
-    this.#smoother.at((nowNs - this.#gridNs) / STEP_NS, this.#motion);
+    this.#smooth((nowNs - this.#gridNs) / STEP_NS);
     return !wasAtRest || !isAtRest(this.#motion, this.#joints) || !this.#runner.isAtRest;
   }
 
@@ -164,15 +165,23 @@ export class TargetLimiter {
     }
   }
 
+  #smooth(share: number): void {
+    const { minRad, maxRad } = this.#limits;
+    const before = this.#aheadRad;
+    before.set(this.targetRad);
+    this.#smoother.at(share, this.#motion);
+    // Removes rounding errors that leave the range.
+    for (let i = 0; i < this.#joints; i++)
+      this.#motion[i] = within(before[i]!, this.#motion[i]!, minRad[i]!, maxRad[i]!);
+  }
+
   /** Brakes every joint on its own; from rest, a new path begins. */
   #stop(dtS: number, nowNs: number): boolean {
     const { accelerationRadS2, jerkRadS3, minRad, maxRad } = this.#limits;
     for (let i = 0; i < this.#joints; i++) {
       const from = this.#motion[i]!;
       brake(this.#motion, i, accelerationRadS2[i]!, jerkRadS3[i]!, dtS);
-      // Removes rounding errors that leave the range.
-      const [low, high] = [Math.min(minRad[i]!, from), Math.max(maxRad[i]!, from)];
-      this.#motion[i] = Math.max(low, Math.min(high, this.#motion[i]!));
+      this.#motion[i] = within(from, this.#motion[i]!, minRad[i]!, maxRad[i]!);
     }
     this.guard.measure(this.targetRad);
     if (isAtRest(this.#motion, this.#joints)) this.#rest(nowNs);

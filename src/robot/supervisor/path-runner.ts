@@ -19,8 +19,11 @@ const MAX_HORIZON_S = 0.15;
 const HORIZON_SHARE = 0.02;
 /** Missing nodes are predicted for this many more spacings; then the arm brakes. */
 const SPARE_NODES = 1.5;
+/** A stream that was predicted worse than this leaps: its missing nodes are not predicted. */
+const MAX_MISS_RAD = 0.03;
 /** A lag beyond this is reported, with the limit that causes it. */
 const NOTICED_LAG_S = 0.02;
+const NOTICED_LAG_RAD = 2e-3;
 /** An arm that the guard has kept at rest for this long leaves the path. */
 const MAX_BLOCKED_S = 0.1;
 const SEAT_ROUNDS = 3;
@@ -169,7 +172,7 @@ export class PathRunner {
     this.#atNs = atNs;
     this.#adapt();
     const goalNs = atNs - this.#delayS * NS_PER_S;
-    const mostNs = path.nodeNs(path.last) + (this.#predictionS + SPARE_NODES * path.spacingS) * NS_PER_S;
+    const mostNs = path.nodeNs(path.last) + this.#predictionS * NS_PER_S;
     const gap = path.uAt(Math.min(goalNs, mostNs), this.#u) - this.#u;
     this.lagS = gap * path.spacingS;
     if (this.lagS > this.#maxLagS) {
@@ -226,8 +229,9 @@ export class PathRunner {
     const { missRad, spacingS } = this.path;
     // The error grows with about the third power of the time.
     const share = Math.cbrt(PREDICTED_RAD / Math.max(FLAT, missRad));
-    const mostS = this.#extrapolates ? Math.min(MAX_PREDICTION_S, PREDICTED_NODES * spacingS * share) : 0;
-    this.#predictionS = mostS;
+    const predicts = this.#extrapolates && this.path.isPredictable && missRad < MAX_MISS_RAD;
+    const mostS = predicts ? Math.min(MAX_PREDICTION_S, PREDICTED_NODES * spacingS * share) : 0;
+    this.#predictionS = predicts ? mostS + SPARE_NODES * spacingS : 0;
     const change = Math.max(0, this.#horizonS - mostS) - this.#delayS;
     const most = DELAY_WARP * STEP_S;
     this.#delayS += Math.max(-most, Math.min(most, change));
@@ -273,7 +277,12 @@ export class PathRunner {
   }
 
   #noteLag(by: LimitedBy): void {
-    if (this.lagS > NOTICED_LAG_S && this.limitedBy === '') this.limitedBy = by;
+    if (this.limitedBy !== '' || this.lagS <= NOTICED_LAG_S) return;
+    for (let i = 0; i < this.rawRad.length; i++)
+      if (Math.abs(this.path.newest(i) - this.rawRad[i]!) > NOTICED_LAG_RAD) {
+        this.limitedBy = by;
+        return;
+      }
   }
 
   /** Highest speed along the path by the joints' velocities and the surroundings. */
@@ -339,7 +348,7 @@ function closing(gap: number, braking: number): number {
 }
 
 /** Removes rounding errors that leave the range. A joint found outside may move in, not further out. */
-const within = (from: number, to: number, min: number, max: number): number =>
+export const within = (from: number, to: number, min: number, max: number): number =>
   Math.max(Math.min(min, from), Math.min(Math.max(max, from), to));
 
 /** The highest speed from which a joint can still stop in this room, in whole steps. */

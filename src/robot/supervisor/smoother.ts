@@ -18,6 +18,8 @@ export class Smoother {
   readonly #points: Float64Array;
   #at = 0;
   #steps = 0;
+  /** Steps since the raw position last changed. */
+  #still = 0;
 
   constructor({ accelerationRadS2, jerkRadS3 }: JointLimits) {
     this.#joints = accelerationRadS2.length;
@@ -38,6 +40,7 @@ export class Smoother {
     this.#total();
     this.#at = 0;
     this.#steps = 0;
+    this.#still = this.#length;
   }
 
   /** Summing up anew keeps rounding errors from adding up. */
@@ -49,14 +52,20 @@ export class Smoother {
   /** Takes the next raw position. */
   push(rawRad: Float64Array): void {
     const at = this.#at * this.#joints;
+    const last = ((this.#at + this.#length - 1) % this.#length) * this.#joints;
     this.#points.copyWithin(0, this.#joints);
+    this.#still++;
     for (let i = 0; i < this.#joints; i++) {
+      if (rawRad[i] !== this.#raw[last + i]) this.#still = 1;
       this.#sum[i]! += rawRad[i]! - this.#raw[at + i]!;
       this.#raw[at + i] = rawRad[i]!;
     }
     this.#at = (this.#at + 1) % this.#length;
     if (++this.#steps % 1024 === 0) this.#total();
-    for (let i = 0; i < this.#joints; i++) this.#points[3 * this.#joints + i] = this.#sum[i]! / this.#length;
+    // A mean of equal numbers is rounded; at rest it must not be.
+    const isStill = this.#still >= this.#length;
+    for (let i = 0; i < this.#joints; i++)
+      this.#points[3 * this.#joints + i] = isStill ? rawRad[i]! : this.#sum[i]! / this.#length;
   }
 
   /** Positions, velocities and accelerations at a share of the present step, into one array. */

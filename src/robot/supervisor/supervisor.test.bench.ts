@@ -131,6 +131,7 @@ export class Bench {
       sampledOperatorNs: 0,
       sampledRobotNs: 0,
       syncEpoch: 0,
+      ageNs: 0,
       positionsRad: new Float64Array(this.#joints),
       gripper: 0,
     };

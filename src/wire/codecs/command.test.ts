@@ -26,6 +26,7 @@ const command: fc.Arbitrary<JointCommand> = fc.record(
     sampledOperatorNs: stampNs,
     sampledRobotNs: fc.oneof(stampNs, fc.constant(Number.NaN)),
     syncEpoch: count,
+    ageNs: fc.integer({ min: 0, max: 1e9 }),
     positionsRad: fc.float64Array({
       minLength: JOINTS,
       maxLength: JOINTS,
@@ -47,6 +48,7 @@ const VALID = {
   state_ns: 1e9,
   send_robot_ns: 2e9,
   sync: 1,
+  age_ns: 3e6,
   q: [1, 2, 3, 4, 5, 6],
   gripper: 0.5,
   last: [],
@@ -106,6 +108,7 @@ describe('command', () => {
         'sampledRobotNs',
       ] as const)
         big[field] = Number.MAX_SAFE_INTEGER;
+      big.ageNs = 1e9;
       big.positionsRad.fill(-Math.PI);
       return encodeCommand(big, new Uint8Array(MAX_DATAGRAM_BYTES));
     };
@@ -132,9 +135,20 @@ describe('command', () => {
       assert.equal(decodeCommand(bytes, cut, emptyCommand(JOINTS)), 'bad-json', `cut at ${cut}`);
   });
 
-  it('requires every field', () => {
+  it('requires every field but the age', () => {
     for (const field of Object.keys(VALID) as (keyof typeof VALID)[])
-      assert.equal(reasonOf(without(field)), field === 'gripper' ? 'non-finite' : 'malformed', field);
+      if (field !== 'age_ns')
+        assert.equal(reasonOf(without(field)), field === 'gripper' ? 'non-finite' : 'malformed', field);
+  });
+
+  it('requires an age of at most a second; senders without one mean 0', () => {
+    for (const age of [-1, 1e9 + 1, null, '5', true, [], {}])
+      assert.equal(reasonOf({ ...VALID, age_ns: age }), 'malformed', `${age}`);
+    for (const age of [0, 1e9]) assert.equal(reasonOf({ ...VALID, age_ns: age }), null);
+    const bytes = new Uint8Array(MAX_DATAGRAM_BYTES);
+    const back = { ...emptyCommand(JOINTS), ageNs: 5 };
+    assert.equal(decodeCommand(bytes, writeFrame('command', without('age_ns'), bytes), back), null);
+    assert.equal(back.ageNs, 0);
   });
 
   it('requires each field to have its type', () => {
@@ -245,7 +259,10 @@ describe('commands repeated in a later one', () => {
         assert.equal(earlier.count, before.length);
         before.forEach((sent, i) => {
           const one = earlier.commands[i]!;
-          assert.deepEqual([one.seq, one.sampledRobotNs], [sent.seq, sent.sampledRobotNs]);
+          assert.deepEqual(
+            [one.seq, one.sampledRobotNs, one.ageNs],
+            [sent.seq, sent.sampledRobotNs, sent.ageNs],
+          );
           assert.deepEqual(
             [one.session, one.epoch, one.engagement, one.tracking, one.syncEpoch],
             [newest.session, newest.epoch, newest.engagement, newest.tracking, newest.syncEpoch],
@@ -268,7 +285,9 @@ describe('commands repeated in a later one', () => {
     for (const gripper of [-0.1, 1.1, null, '0'])
       assert.equal(earlierReason(replaced(2, gripper)), 'bad-range');
     for (const rad of [null, '1', []]) assert.equal(earlierReason(replaced(5, rad)), 'non-finite');
-    for (const odd of [row.slice(1), [...row, 7], 5, null, {}])
+    for (const age of [-1, 1e9 + 1, null, '7']) assert.equal(earlierReason([[...row, age]]), 'malformed');
+    assert.equal(earlierReason([[...row, 7]]), null);
+    for (const odd of [row.slice(1), [...row, 7, 8], 5, null, {}])
       assert.equal(earlierReason([odd]), 'malformed');
     assert.equal(earlierReason([row, row]), 'malformed', 'duplicate');
     assert.equal(earlierReason([row, [10, ...row.slice(1)]]), 'malformed', 'out of order');
