@@ -39,7 +39,9 @@ const APPROACH_S = 0.03;
 const FAST_RAD_S = 15;
 const WRIST_JOINTS = 3;
 /** A wrist joint speeds up by this multiple of what the arm can do; orientation gives way before the path slows. */
-const WRIST_LIVELINESS = 4;
+const WRIST_LIVELINESS = 2;
+/** Near a wrist singularity a joint of the wrist turns no faster than it can within this time. */
+const SINGULAR_S = 0.12;
 /** Errors below these count as followed. */
 const FOLLOWED_M = 5e-4;
 const FOLLOWED_RAD = 0.01;
@@ -165,7 +167,10 @@ export class Guide {
       const now = this.qRad[i]!;
       let [down, up] = [FAST_RAD_S, FAST_RAD_S];
       if (i >= joints - WRIST_JOINTS) {
-        const most = this.#wristFactor * velocityRadS[i]!;
+        const most = Math.min(
+          this.#wristFactor * velocityRadS[i]!,
+          this.#wrist.weight > 0 ? SINGULAR_S * accelerationRadS2[i]! : Number.POSITIVE_INFINITY,
+        );
         const gain = WRIST_LIVELINESS * accelerationRadS2[i]! * dtS;
         up = Math.min(most, Math.max(0, this.#rateRadS[i]!) + gain);
         down = Math.min(most, Math.max(0, -this.#rateRadS[i]!) + gain);

@@ -146,6 +146,11 @@ export class ArmMotion {
     this.step(nowNs);
   }
 
+  /** After a command that cannot be followed: stops predicting from the commands before it. */
+  doubt(): void {
+    this.#limiter.doubt();
+  }
+
   /** Takes a step towards the goal; false if the target was and is at rest. */
   step(nowNs: number): boolean {
     const wasBusy = this.#busy;

@@ -124,6 +124,11 @@ export class TargetLimiter {
     return clamped;
   }
 
+  /** Until the next command, the path is not predicted. */
+  doubt(): void {
+    this.#runner.doubt();
+  }
+
   /** Moves the target along the path; false if it was at rest and still is. */
   follow(nowNs: number): boolean {
     this.limitedBy = '';
@@ -178,14 +183,16 @@ export class TargetLimiter {
   /** Brakes every joint on its own; from rest, a new path begins. */
   #stop(dtS: number, nowNs: number): boolean {
     const { accelerationRadS2, jerkRadS3, minRad, maxRad } = this.#limits;
+    const wasAtRest = isAtRest(this.#motion, this.#joints);
     for (let i = 0; i < this.#joints; i++) {
       const from = this.#motion[i]!;
       brake(this.#motion, i, accelerationRadS2[i]!, jerkRadS3[i]!, dtS);
       this.#motion[i] = within(from, this.#motion[i]!, minRad[i]!, maxRad[i]!);
     }
     this.guard.measure(this.targetRad);
-    if (isAtRest(this.#motion, this.#joints)) this.#rest(nowNs);
-    return true;
+    const rests = isAtRest(this.#motion, this.#joints);
+    if (rests) this.#rest(nowNs);
+    return !wasAtRest || !rests;
   }
 
   /** Sets how fast the path may be run through near surroundings and singularities. */

@@ -67,6 +67,7 @@ export class PathRunner {
   #u = 0.5;
   #rate = 0;
   #predictionS = 0;
+  #isDoubtful = false;
   /** Longest time for which the path had to be predicted, and the delay that keeps it tolerable. */
   #horizonS = 0;
   #delayS = 0;
@@ -117,6 +118,7 @@ export class PathRunner {
       this.#horizonS = Math.max(horizonS, this.#horizonS + HORIZON_SHARE * (horizonS - this.#horizonS));
     const endU = this.path.endU;
     this.path.add(poseRad, atNs);
+    this.#isDoubtful = false;
     if (this.#u > endU) this.#seat(endU);
   }
 
@@ -147,6 +149,11 @@ export class PathRunner {
     }
     this.#u = u;
     this.#rate = Math.max(0, Math.min(this.#rate, along / square));
+  }
+
+  /** Until the next node, the path is not predicted. */
+  doubt(): void {
+    this.#isDoubtful = true;
   }
 
   /** Velocities of the last step. */
@@ -229,7 +236,8 @@ export class PathRunner {
     const { missRad, spacingS } = this.path;
     // The error grows with about the third power of the time.
     const share = Math.cbrt(PREDICTED_RAD / Math.max(FLAT, missRad));
-    const predicts = this.#extrapolates && this.path.isPredictable && missRad < MAX_MISS_RAD;
+    const isKnown = this.path.isPredictable && missRad < MAX_MISS_RAD && !this.#isDoubtful;
+    const predicts = this.#extrapolates && isKnown;
     const mostS = predicts ? Math.min(MAX_PREDICTION_S, PREDICTED_NODES * spacingS * share) : 0;
     this.#predictionS = predicts ? mostS + SPARE_NODES * spacingS : 0;
     const change = Math.max(0, this.#horizonS - mostS) - this.#delayS;
@@ -344,7 +352,9 @@ export class PathRunner {
 
 /** Speed at which to close a gap along the path: proportional while it is small, else as fast as braking allows. */
 function closing(gap: number, braking: number): number {
-  return Math.min(CLOSING_PER_S * gap, Math.sqrt(2 * braking * Math.max(0, gap)));
+  // Where the path stands still, braking is unbounded.
+  if (gap <= 0) return 0;
+  return Math.min(CLOSING_PER_S * gap, Math.sqrt(2 * braking * gap));
 }
 
 /** Removes rounding errors that leave the range. A joint found outside may move in, not further out. */

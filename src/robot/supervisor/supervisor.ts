@@ -233,6 +233,7 @@ export class Supervisor {
     const reason = this.#submit(command, nowNs, heldNs, dueNs);
     if (reason !== null) {
       this.#counters.add(reason);
+      if (this.#state === 'engaged') this.#motion.doubt();
     }
     return reason;
   }
