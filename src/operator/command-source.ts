@@ -13,8 +13,6 @@ import { Topic } from './topic.ts';
 
 /** A hand that claims to be older than this is taken as this old. */
 const MAX_AGE_NS = 0.2 * NS_PER_S;
-/** The robot makes up for at most this much of the filter's delay, by prediction. */
-const MAX_FILTER_AGE_NS = 0.03 * NS_PER_S;
 
 /** A command with data known only to the operator's side. */
 export interface IssuedCommand extends JointCommand {
@@ -150,19 +148,13 @@ export class CommandSource {
     const { mapper, counters } = this.#parts;
     this.mapped = mapper.map(hand.sample, this.command.positionsRad);
     this.command.filterDelayNs = mapper.filterDelayNs;
-    this.command.ageNs = this.#ageNs(hand);
+    this.command.ageNs = Math.max(0, Math.min(MAX_AGE_NS, hand.sampledNs - hand.sample.takenNs));
     this.#stampHand(hand);
     this.command.gripper = this.#gripper = hand.sample.gripper;
     if (this.mapped === 'unreachable') counters.add('unreachable');
     if (!isUnusable(this.mapped)) return;
     this.#release();
     this.#clutch.void();
-  }
-
-  /** A filtered hand is where the real one was a filter's delay ago. */
-  #ageNs({ sampledNs, sample }: SampledHand): number {
-    const filterNs = Math.min(MAX_FILTER_AGE_NS, this.command.filterDelayNs || 0);
-    return Math.max(0, Math.min(MAX_AGE_NS, sampledNs - sample.takenNs + filterNs));
   }
 
   /** A sample stamped on arrival has no device stamp. */

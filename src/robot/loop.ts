@@ -267,7 +267,9 @@ export class RobotLoop implements DatagramHandler {
     entry.receiveNs = receiveNs;
     entry.dueNs = this.#parts.policy.schedule(command.sampledRobotNs, receivedNs, command.syncEpoch);
     entry.late = receivedNs > entry.dueNs;
-    return this.queue.insert() === null;
+    if (this.queue.insert() !== null) return false;
+    this.supervisor.preview(entry.command, entry.dueNs);
+    return true;
   }
 
   /** Releases the oldest due command; it is stale if a newer one is due as well. */

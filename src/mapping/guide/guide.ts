@@ -28,6 +28,8 @@ const MAX_STEP_RAD = 0.3;
 /** Square of the length that one radian of orientation is worth. */
 const ORIENTATION = 1e-3;
 const POSTURE = 1e-6;
+/** The posture of an arm with a spare joint approaches home over this much motion of the hand. */
+const HOMING_M = 0.3;
 const DAMPING = 1e-6;
 /** Damping per square of the error: a target out of reach must not make the joints chatter. */
 const RESIDUAL_DAMPING = 0.5;
@@ -39,9 +41,9 @@ const APPROACH_S = 0.03;
 const FAST_RAD_S = 15;
 const WRIST_JOINTS = 3;
 /** A wrist joint speeds up by this multiple of what the arm can do; orientation gives way before the path slows. */
-const WRIST_LIVELINESS = 2;
+const WRIST_LIVELINESS = 8;
 /** Near a wrist singularity a joint of the wrist turns no faster than it can within this time. */
-const SINGULAR_S = 0.12;
+const SINGULAR_S = 0.05;
 /** Errors below these count as followed. */
 const FOLLOWED_M = 5e-4;
 const FOLLOWED_RAD = 0.01;
@@ -67,6 +69,9 @@ export class Guide {
   readonly #wrist: WristBranch;
   readonly #reach: Reach | null;
   readonly #homeRad: Float64Array | null;
+  /** Where the spare joint is drawn to: from the pose it began in to home, as far as the hand has moved. */
+  readonly #postureRad: Float64Array;
+  readonly #lastM = new Float64Array(3);
   readonly #wristFactor: number;
   readonly #lowM: Float64Array;
   readonly #lowRad: Float64Array;
@@ -109,6 +114,7 @@ export class Guide {
     this.#wrist = new WristBranch(model);
     this.#reach = reachOf(model, options.lead);
     this.#homeRad = joints > 6 ? Float64Array.from(model.homeRad) : null;
+    this.#postureRad = new Float64Array(joints);
     this.#wristFactor = this.#wrist.isNarrow ? 1 : 2;
     this.qRad = Float64Array.from(model.homeRad);
     this.#lowM = new Float64Array(this.#clearances.size);
@@ -129,6 +135,8 @@ export class Guide {
     const reach = this.#reach;
     if (reach !== null) this.#elbowSide = qRad[reach.elbow]! < reach.straightRad ? -1 : 1;
     this.limitedBy = '';
+    this.#postureRad.set(this.qRad);
+    this.#lastM.fill(Number.NaN);
     this.#contacts.fill(0);
     this.#rateRadS.fill(0);
   }
@@ -136,6 +144,7 @@ export class Guide {
   /** Moves to the pose nearest to this one, `dtS` after the last. The quaternion is a unit one. */
   follow(positionM: Float64Array, quatXyzw: Float64Array, dtS: number): void {
     this.#placeM.set(positionM);
+    this.#drawHome();
     matrixFromQuat(quatXyzw, this.#wantedRotation);
     this.#bound(dtS);
     this.#fromRad.set(this.qRad);
@@ -157,6 +166,18 @@ export class Guide {
     for (let i = 0; i < this.qRad.length; i++) this.#rateRadS[i] = (this.qRad[i]! - this.#fromRad[i]!) / dtS;
     this.#explain();
     for (let k = 0; k < this.#contacts.length; k++) if (this.#contacts[k]! > 0) this.#contacts[k]!--;
+  }
+
+  /** A spare joint moves only while the hand does: a still hand moves nothing. */
+  #drawHome(): void {
+    if (this.#homeRad === null) return;
+    let square = 0;
+    for (let i = 0; i < 3; i++) square += (this.#placeM[i]! - this.#lastM[i]!) ** 2;
+    this.#lastM.set(this.#placeM);
+    if (!(square > 0)) return;
+    const share = Math.min(1, Math.sqrt(square) / HOMING_M);
+    for (let i = 0; i < this.qRad.length; i++)
+      this.#postureRad[i]! += share * (this.#homeRad[i]! - this.#postureRad[i]!);
   }
 
   /** What the joints may do until this sample. A joint found outside its range may stay or come back. */
@@ -325,7 +346,7 @@ export class Guide {
       }
       h[i * joints + i]! += damping;
       g[i] = dot3(m, 3 * i, em, 0) + ORIENTATION * dot3(t, 3 * i, et, 0);
-      if (this.#homeRad !== null) g[i]! += POSTURE * (this.#homeRad[i]! - this.qRad[i]!);
+      if (this.#homeRad !== null) g[i]! += POSTURE * (this.#postureRad[i]! - this.qRad[i]!);
     }
     this.#wrist.update(this.#pose, this.qRad, this.#wantedRotation);
     if (this.#wrist.weight === 0) return;

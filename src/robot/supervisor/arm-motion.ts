@@ -131,11 +131,14 @@ export class ArmMotion {
    * when the arm should be there.
    */
   command(goalRad: Float64Array, takenNs: number, nowNs: number, dueNs = nowNs): void {
-    // The same sample again: the operator's tick is faster than its device.
-    if (takenNs - this.#takenNs < SAME_SAMPLE_NS && takenNs >= this.#takenNs) {
-      this.step(nowNs);
-      return;
-    }
+    this.preview(goalRad, takenNs, dueNs);
+    this.step(nowNs);
+  }
+
+  /** Adds a command to the path before it is due: what is known of the path need not be predicted. */
+  preview(goalRad: Float64Array, takenNs: number, dueNs: number): void {
+    // Known already, or the same sample again: the operator's tick may be faster than its device.
+    if (takenNs - this.#takenNs < SAME_SAMPLE_NS) return;
     this.#takenNs = takenNs;
     const change = dueNs - takenNs - this.#delayNs;
     // A clock relation of its own, and the first command of a stream, begin anew.
@@ -143,7 +146,6 @@ export class ArmMotion {
     if (Number.isNaN(this.#delayNs)) this.#delayNs = dueNs - takenNs;
     this.#clamped = this.#limiter.aim(goalRad, takenNs + this.#delayNs);
     if (this.#clamped) this.#counters.add('clamped-range');
-    this.step(nowNs);
   }
 
   /** After a command that cannot be followed: stops predicting from the commands before it. */

@@ -110,7 +110,8 @@ export class DrawnPath {
 
   /** Forgets the nodes between here and the newest: the path goes straight to it. */
   cut(u: number): void {
-    const from = Math.floor(u + 0.5) + 1;
+    // The segment that u is on stays.
+    const from = Math.floor(u + 0.5) + 2;
     if (from >= this.last) return;
     const at = this.#slot(from);
     this.#nodes.copyWithin(at, this.#slot(this.last), this.#slot(this.last) + this.joints);
@@ -121,7 +122,8 @@ export class DrawnPath {
 
   /** Forgets the nodes that no longer matter at u. */
   forget(u: number): void {
-    this.first = Math.max(this.first, Math.min(this.last - 1, Math.floor(u + 0.5) - KEPT_NODES));
+    const k = Math.floor(Math.min(u, this.last) + 0.5);
+    this.first = Math.max(this.first, k - KEPT_NODES);
   }
 
   /** Whether there are enough nodes to predict the next ones and to judge that. */

@@ -31,10 +31,10 @@ export class Plausibility {
     return null;
   }
 
-  /** Compares with the previous command. */
-  leaps(goalRad: Float64Array): Reason | null {
+  /** Compares with the previous command, or with another pose. */
+  leaps(goalRad: Float64Array, fromRad = this.#lastRad): Reason | null {
     for (let i = 0; i < goalRad.length; i++)
-      if (Math.abs(goalRad[i]! - this.#lastRad[i]!) > this.#maxLeapRad) return 'joint-leap';
+      if (Math.abs(goalRad[i]! - fromRad[i]!) > this.#maxLeapRad) return 'joint-leap';
     return null;
   }
 

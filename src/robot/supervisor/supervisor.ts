@@ -270,6 +270,19 @@ export class Supervisor {
     return this.#offer(nowNs, true);
   }
 
+  /**
+   * A command of this engagement that waits for its time: the motion may know where the path leads. It does not move the
+   * arm before the command is due.
+   */
+  preview(command: JointCommand, dueNs: number): void {
+    if (this.#state !== 'engaged' || command.engagement !== this.#engagement) return;
+    if (command.epoch !== this.#epoch || !command.tracking || notFinite(command) !== null) return;
+    const { goalRad } = this.#motion;
+    if (this.#plausibility.outOfRange(command.positionsRad, this.reading.positionsRad) !== null) return;
+    if (this.#plausibility.leaps(command.positionsRad, goalRad) !== null) return;
+    this.#motion.preview(command.positionsRad, command.sampledOperatorNs - command.ageNs, dueNs - command.ageNs);
+  }
+
   /** The queue keeps the order; this is the final check. */
   #outOfOrder(command: JointCommand): Reason | null {
     if (!(command.seq > this.#seq)) return 'dropped-stale';
