@@ -205,7 +205,9 @@ function telemetryBuilder(
         mapping: shown.mapping,
         filterDelayMs: finite(shown.filterDelayNs / 1e6),
         estopMs: finite(shown.estopNs / 1e6),
-        limitTowards: Number.isFinite(shown.limitTowards[0]) ? Array.from(shown.limitTowards, (x) => round(x, 1e3)) : null,
+        limitTowards: Number.isFinite(shown.limitTowards[0])
+          ? Array.from(shown.limitTowards, (x) => round(x, 1e3))
+          : null,
       },
       hand: {
         positionM: [...shown.handPositionM],

@@ -130,7 +130,11 @@ for (const filter of FILTERS)
 
 test('seven joints: the flange follows the hand', () => {
   const chain = createChain(seven);
-  const mapper = createSolvedMapper(seven, armMapperConfig.parse({ ik: 'numeric' }), transposeSolver(seven));
+  const mapper = createSolvedMapper(
+    seven,
+    armMapperConfig.parse({ ik: 'numeric', filter: 'none' }),
+    transposeSolver(seven),
+  );
   const homeRad = Float64Array.from(seven.homeRad);
   const [fromM, toM, quat] = [new Float64Array(3), new Float64Array(3), new Float64Array(4)];
   const out = new Float64Array(7);
@@ -204,7 +208,11 @@ test('if the flange is the lead frame, the model’s workspace bounds the rig’
   };
   const far = handAt([0, 3, 0], [0, 0, 0, 1], 1e7);
   const topOf = (settings: Partial<ArmMapperConfig>) => {
-    const mapper = createSolvedMapper(bounded, armMapperConfig.parse({ ik: 'numeric', ...settings }), solver);
+    const mapper = createSolvedMapper(
+      bounded,
+      armMapperConfig.parse({ ik: 'numeric', filter: 'none', ...settings }),
+      solver,
+    );
     mapper.engage(handAt([0, 0, 0], [0, 0, 0, 1], 0), Float64Array.of(0, 1.5, 0, 1.5, 0, 0, 0));
     mapper.map(far, new Float64Array(7));
     return asked.at(-1)![2];

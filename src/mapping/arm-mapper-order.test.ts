@@ -39,7 +39,10 @@ function spied(settings: Partial<ArmMapperConfig>) {
       return 'ok' as const;
     },
   };
-  return { asked, mapper: createSolvedMapper(model, armMapperConfig.parse(settings), solver) };
+  return {
+    asked,
+    mapper: createSolvedMapper(model, armMapperConfig.parse({ filter: 'none', ...settings }), solver),
+  };
 }
 
 const targetM = new Float64Array(3);

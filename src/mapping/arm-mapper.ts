@@ -8,13 +8,14 @@ import type { HandSample } from '../messages/hand-sample.ts';
 import type { LimitedBy } from '../messages/robot-state.ts';
 import { chooseFilter, filterSetting } from './filters/choose.ts';
 import type { HandPose, PoseFilter } from './filters/filter.ts';
+import { Guide, type GuideOptions } from './guide/guide.ts';
 import type { Solver, SolveStatus } from './ik/contract.ts';
 import { createSolver, METHODS, type Method, methodsOf } from './ik/solver.ts';
-import { Guide, type GuideOptions } from './guide/guide.ts';
 import type { Guidance, Mapper } from './mapper.ts';
 import {
   type Clamp,
   createAbsolutePlacement,
+  createAdaptivePlacement,
   createClamp,
   createRelativePlacement,
   type Placement,
@@ -58,6 +59,12 @@ export const armMapperConfig = z.strictObject({
       'relative: the tool follows the hand’s rotation since engaging; absolute: it aligns with the hand',
     ),
   scale: z.number().min(0.05).max(3).default(1).describe('robot metres per hand metre'),
+  fineScale: z
+    .number()
+    .min(0.02)
+    .max(3)
+    .optional()
+    .describe('position relative: scale for a slow hand (below 0.05 m/s); grows to `scale` at 0.25 m/s'),
   positionGain: z
     .number()
     .min(0)
@@ -290,6 +297,8 @@ class PoseMapper implements ArmMapper, Guidance {
 
   wanted(hand: HandSample, outM: Float64Array, outQuatXyzw: Float64Array): boolean {
     if (!this.#engaged || !admit(hand, this.#pose)) return false;
+    // Only `map` moves on in time.
+    this.#pose.takenNs = this.#mappedNs;
     this.#place.target(this.#pose, outM);
     this.#turn.target(this.#pose, outQuatXyzw);
     return true;
@@ -305,13 +314,23 @@ function shapingOf(options: ArmMapperConfig): { place: Placement; turn: Turn } {
   return {
     place:
       options.position === 'relative'
-        ? createRelativePlacement(options.scale * options.positionGain, baseFromVr)
+        ? relativePlacement(options, baseFromVr)
         : createAbsolutePlacement(options.scale, baseFromVr),
     turn:
       options.orientation === 'relative'
         ? createRelativeTurn(baseFromVr)
         : createAbsoluteTurn(baseFromVr, quatFromRpyDeg(options.toolRotationDeg)),
   };
+}
+
+function relativePlacement(
+  { scale, fineScale, positionGain }: ArmMapperConfig,
+  baseFromVr: ReturnType<typeof rigFrame>,
+): Placement {
+  const coarse = scale * positionGain;
+  return fineScale === undefined
+    ? createRelativePlacement(coarse, baseFromVr)
+    : createAdaptivePlacement(fineScale * positionGain, coarse, baseFromVr);
 }
 
 /** Copies a valid hand; otherwise returns false and leaves `pose` in any state. */

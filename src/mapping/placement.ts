@@ -31,6 +31,53 @@ export function createRelativePlacement(gain: number, baseFromVr: Transform<'bas
   };
 }
 
+/** Slower than SLOW the fine gain applies, faster than FAST the coarse one. */
+const SLOW_M_S = 0.05;
+const FAST_M_S = 0.25;
+/** Time constant of the hand's speed. */
+const SPEED_S = 0.1;
+
+/**
+ * Like the relative placement, with a gain that grows with the hand's speed: fine work when slow, long ways when fast.
+ * What the hand has moved counts with the gain of that moment, so a path back at another speed ends elsewhere.
+ */
+export function createAdaptivePlacement(
+  fine: number,
+  coarse: number,
+  baseFromVr: Transform<'base', 'vr'>,
+): Placement {
+  const handM = new Float64Array(3);
+  const placeM = new Float64Array(3);
+  const stepM = new Float64Array(3);
+  let speedMS = 0;
+  let lastNs = 0;
+  return {
+    engage(hand, robotM) {
+      handM.set(hand.positionM);
+      placeM.set(robotM);
+      speedMS = 0;
+      lastNs = hand.takenNs;
+    },
+    target(hand, outM) {
+      for (let i = 0; i < 3; i++) stepM[i] = hand.positionM[i]! - handM[i]!;
+      const dtS = Math.min((hand.takenNs - lastNs) / NS_PER_S, MAX_APPROACH_STEP_S);
+      if (dtS > 0) {
+        const movedM = Math.sqrt(stepM[0]! * stepM[0]! + stepM[1]! * stepM[1]! + stepM[2]! * stepM[2]!);
+        speedMS += (movedM / dtS - speedMS) * Math.min(1, dtS / SPEED_S);
+      }
+      const share = Math.max(0, Math.min(1, (speedMS - SLOW_M_S) / (FAST_M_S - SLOW_M_S)));
+      const gain = fine + (coarse - fine) * share * share * (3 - 2 * share);
+      for (let i = 0; i < 3; i++) stepM[i]! *= gain;
+      quatRotate(baseFromVr.quatXyzw, stepM, stepM);
+      for (let i = 0; i < 3; i++) outM[i] = placeM[i]! + stepM[i]!;
+      if (dtS <= 0) return;
+      placeM.set(outM);
+      handM.set(hand.positionM);
+      lastNs = hand.takenNs;
+    },
+  };
+}
+
 /** The hand's position, scaled and transformed into the base frame; the initial gap closes slowly. */
 export function createAbsolutePlacement(scale: number, baseFromVr: Transform<'base', 'vr'>): Placement {
   const gapM = new Float64Array(3);

@@ -309,7 +309,7 @@ describe('a filter', () => {
     const applied = rig.operator.closed.filter((closed) => isApplied(OUTCOMES[closed.outcome]!));
     assert.ok(applied.length > 200);
     for (const { filterDelayNs } of applied.slice(10)) assert.ok(Math.abs(filterDelayNs - 20 * MS) < 1);
-    const plain = await SimulatedRig.create();
+    const plain = await SimulatedRig.create({ overrides: ['operator.mapper.filter=none'] });
     plain.runFor(1000);
     assert.ok(plain.operator.closed.every(({ filterDelayNs }) => Number.isNaN(filterDelayNs)));
   });

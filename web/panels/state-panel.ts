@@ -44,7 +44,10 @@ export class StatePanel {
     const state = believedState(telemetry, fresh);
     setAttribute(this.#badge, 'data-state', state);
     setText(this.#state, state);
-    setText(this.#limit, fresh && telemetry?.robot ? limitText(telemetry.robot, telemetry.operator.limitTowards) : '');
+    setText(
+      this.#limit,
+      fresh && telemetry?.robot ? limitText(telemetry.robot, telemetry.operator.limitTowards) : '',
+    );
     this.#canReengage = this.#waitsForEngage(telemetry, state);
     setText(this.#arm, this.#canReengage ? 'Engage' : 'Arm');
     this.#arm.disabled = (state !== 'idle' && !this.#canReengage) || stopping;

@@ -10,6 +10,7 @@ import { LimitArrow } from './limit-arrow.ts';
 import { type GhostMaterial, ghostMaterial, solidMaterial } from './materials.ts';
 import type { Palette } from './palette.ts';
 import { PoseTrack } from './pose-track.ts';
+import { ReachHint } from './reach-hint.ts';
 import { type Detail, Shapes } from './shapes.ts';
 import { Trail } from './trail.ts';
 
@@ -30,6 +31,7 @@ export class World {
   readonly #trail: Trail;
   readonly #shapes: CollisionShapes;
   readonly #limit: LimitArrow;
+  readonly #reach: ReachHint;
   readonly #measured: PoseTrack;
   readonly #commanded: PoseTrack;
   readonly #gripper = new PoseTrack(1);
@@ -59,6 +61,7 @@ export class World {
     this.#trail = new Trail(palette.trail);
     this.#shapes = new CollisionShapes(model, palette, shapes, around);
     this.#limit = new LimitArrow(palette);
+    this.#reach = new ReachHint(model, palette);
     this.#measured = new PoseTrack(model.joints.length);
     this.#commanded = new PoseTrack(model.joints.length);
     this.#robot.setJoints(model.homeRad);
@@ -73,6 +76,7 @@ export class World {
       this.#trail.mesh,
       this.#shapes.root,
       this.#limit.root,
+      this.#reach.root,
     );
   }
 
@@ -110,6 +114,7 @@ export class World {
     moving = this.#handPose.advance(nowMs) || moving;
     this.#robot.setJoints(this.#measured.shown);
     this.#robot.setGripper(this.#gripper.shown[0]!);
+    this.#reach.setJoints(this.#measured.shown);
     if (this.#shapes.root.visible) this.#shapes.setJoints(this.#measured.shown);
     this.#showGhost();
     this.#robot.root.updateMatrixWorld();

@@ -12,16 +12,19 @@ import {
   PerspectiveCamera,
   Scene,
   SphereGeometry,
+  Vector3,
   WebGLRenderer,
 } from 'three';
 import type { RobotModel } from '../../src/geometry/robot-model.ts';
 import { XR_JOINTS, type XrPacket } from '../../src/input/codecs/webxr-codec.ts';
 import type { Telemetry } from '../../src/messages/telemetry.ts';
 import { type Arm, createArm } from '../view/arm.ts';
+import { LimitArrow } from '../view/limit-arrow.ts';
 import { ghostMaterial, solidMaterial } from '../view/materials.ts';
 import { currentPalette, type Palette } from '../view/palette.ts';
 import { PoseTrack } from '../view/pose-track.ts';
 import type { Quality } from '../view/quality.ts';
+import { ReachHint } from '../view/reach-hint.ts';
 import { Shapes } from '../view/shapes.ts';
 
 ColorManagement.enabled = false;
@@ -44,6 +47,9 @@ export class Room {
   readonly #matrix = new Matrix4();
   #robot: Arm | null = null;
   #ghost: Arm | null = null;
+  #reach: ReachHint | null = null;
+  readonly #limit = new LimitArrow(this.#palette);
+  readonly #lead = new Vector3();
   #measured = new PoseTrack(0);
   #commanded = new PoseTrack(0);
 
@@ -89,14 +95,17 @@ export class Room {
     ghost.setOpacity(GHOST_OPACITY);
     this.#robot = createArm(model, this.#palette, this.#shapes, solidMaterial(this.#palette));
     this.#ghost = createArm(model, this.#palette, this.#shapes, ghost);
-    this.#base.add(this.#robot.root, this.#ghost.root);
+    this.#reach = new ReachHint(model, this.#palette);
+    this.#base.add(this.#robot.root, this.#ghost.root, this.#reach.root, this.#limit.root);
     this.#measured = new PoseTrack(model.joints.length);
     this.#commanded = new PoseTrack(model.joints.length);
     this.#robot.setJoints(model.homeRad);
     this.#ghost.root.visible = false;
   }
 
-  aim({ robot, commandedRad }: Telemetry, nowMs: number): void {
+  aim(telemetry: Telemetry, nowMs: number): void {
+    const { robot, commandedRad } = telemetry;
+    this.#limit.aim(telemetry);
     if (robot) {
       this.#measured.aim(robot.measuredRad, nowMs);
       this.#robot?.setGripper(robot.gripper);
@@ -112,6 +121,10 @@ export class Room {
       this.#commanded.advance(nowMs);
       this.#robot?.setJoints(this.#measured.shown);
       this.#ghost?.setJoints(this.#commanded.shown);
+      this.#reach?.setJoints(this.#measured.shown);
+      this.#robot?.root.updateMatrixWorld();
+      this.#robot?.lead.getWorldPosition(this.#lead);
+      this.#limit.place(this.#base.worldToLocal(this.#lead));
     }
     this.#showHands(packet);
     this.renderer.render(this.scene, this.camera);

@@ -60,8 +60,7 @@ export class Steady implements PoseFilter {
   }
 
   #stepPlace(positionM: Float64Array, dtNs: number): void {
-    for (let i = 0; i < 3; i++)
-      this.#velocity[i] = ((positionM[i]! - this.#raw[i]!) / dtNs) * NS_PER_S;
+    for (let i = 0; i < 3; i++) this.#velocity[i] = ((positionM[i]! - this.#raw[i]!) / dtNs) * NS_PER_S;
     this.#raw.set(positionM);
     const dtS = dtNs / NS_PER_S;
     blendVector(this.#speed, this.#velocity, lowPassWeight(SPEED_CUTOFF_HZ, dtS));

@@ -84,7 +84,10 @@ export class Clearances {
     this.nowM = new Float64Array(this.size);
     measure(this.#pairings)(model.homeRad, this.nowM);
     this.names = [...this.#pairings, ...this.#walls].map(({ name }) => name);
-    this.by = [...this.#pairings.map(() => 'collision' as const), ...this.#walls.map(() => 'workspace' as const)];
+    this.by = [
+      ...this.#pairings.map(() => 'collision' as const),
+      ...this.#walls.map(() => 'workspace' as const),
+    ];
     this.marginM = this.nowM.map((restM, k) => {
       const own = this.#pairings[k];
       // The robot does not guard the operator's own box.

@@ -278,7 +278,8 @@ export class Guide {
     const slot = which < 0 ? this.#clearances.size : which;
     const away = this.#contactAway;
     const from = slot * 3;
-    const lean = away[from]! * normals[at]! + away[from + 1]! * normals[at + 1]! + away[from + 2]! * normals[at + 2]!;
+    const lean =
+      away[from]! * normals[at]! + away[from + 1]! * normals[at + 1]! + away[from + 2]! * normals[at + 2]!;
     const isNew = this.#contacts[slot] === 0 || lean < LEAST_LEAN;
     if (isNew) for (let i = 0; i < 3; i++) away[from + i] = normals[at + i]!;
     this.#contacts[slot] = 2;

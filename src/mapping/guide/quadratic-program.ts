@@ -102,7 +102,8 @@ export class QuadraticProgram {
       let along = 0;
       for (let i = 0; i < size; i++) along += this.#direction[i]! * this.c[row * size + i]!;
       // Nothing left of the row once the active ones are taken off: it depends on them.
-      const full = along > DEPENDENT * this.#dot(row * size, own) ? -this.#slack(row) / along : Number.POSITIVE_INFINITY;
+      const full =
+        along > DEPENDENT * this.#dot(row * size, own) ? -this.#slack(row) / along : Number.POSITIVE_INFINITY;
       const blocking = this.#blocking();
       const partial =
         blocking < 0 ? Number.POSITIVE_INFINITY : this.#force[blocking]! / this.#share[blocking]!;

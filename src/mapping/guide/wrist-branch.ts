@@ -5,6 +5,8 @@ import { ArmPose } from './arm-pose.ts';
 /** Closer than this to the singularity, the first wrist joint is pulled to its place. */
 const NEAR_RAD = 0.35;
 const WEIGHT = 3e-4;
+/** A wanted direction closer than this to the aligned axes does not say where the joint belongs. */
+const VAGUE_RAD = 0.01;
 const STEPS = 720;
 /** Axes this parallel count as aligned. */
 const ALIGNED = 1 - 1e-4;
@@ -65,7 +67,8 @@ export class WristBranch {
       const rad = minRad + (n / STEPS) * (maxRad - minRad);
       const after = n > STEPS ? 0 : Math.abs(alignment(rad));
       if (now > ALIGNED && now >= before && now > after) {
-        const atRad = minRad + ((n - 1) / STEPS) * (maxRad - minRad);
+        const stepRad = (maxRad - minRad) / STEPS;
+        const atRad = peak((x) => Math.abs(alignment(x)), minRad + (n - 1) * stepRad, stepRad);
         this.#alignedRad.push(atRad);
         this.#facing.push(Math.sign(alignment(atRad)));
       }
@@ -120,7 +123,7 @@ export class WristBranch {
     const turnRad = Math.atan2(across, along);
     const firstRad = qRad[this.#joints - 3]!;
     const share = this.nearRad / NEAR_RAD;
-    this.weight = WEIGHT * (1 - share * share);
+    this.weight = WEIGHT * (1 - share * share) * Math.min(1, Math.max(0, angleRad / VAGUE_RAD - 0.1));
     const held = this.#inRange(firstRad + turnRad + (facing * this.#side > 0 ? 0 : Math.PI), firstRad);
     const other = this.#inRange(firstRad + turnRad + (facing * this.#side > 0 ? Math.PI : 0), firstRad);
     if (Number.isNaN(held) && Number.isNaN(other)) this.weight = 0;
@@ -134,6 +137,17 @@ export class WristBranch {
     const wrapped = closest > this.#maxRad ? closest - 2 * Math.PI : closest + 2 * Math.PI;
     return wrapped >= this.#minRad && wrapped <= this.#maxRad ? wrapped : Number.NaN;
   }
+}
+
+/** Where f is largest within `step` of x, by shrinking the interval. The range may end there: f is even around it. */
+function peak(f: (x: number) => number, x: number, step: number): number {
+  let [low, high] = [x - step, x + step];
+  for (let round = 0; round < 60; round++) {
+    const third = (high - low) / 3;
+    if (f(low + third) < f(high - third)) low += third;
+    else high -= third;
+  }
+  return (low + high) / 2;
 }
 
 const dot = (a: Float64Array, aAt: number, b: Float64Array, bAt: number): number =>

@@ -1,8 +1,8 @@
 import type { Counters, Reason } from '../../core/counters.ts';
 import { NS_PER_MS, NS_PER_S } from '../../core/time/clock.ts';
+import type { Neighbour } from '../../geometry/pairings.ts';
 import type { RobotModel } from '../../geometry/robot-model.ts';
 import { LIMITED_BY, type LimitedBy } from '../../messages/robot-state.ts';
-import type { Neighbour } from '../../geometry/pairings.ts';
 import { type ClearanceField, createClearanceField } from './collision.ts';
 import { MotionGuard } from './guard.ts';
 import { TargetLimiter } from './limiter.ts';

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { sixJoints } from './arm.test.bench.ts';
 import { type Surroundings, spreadPose } from '../../geometry/pairings.ts';
+import { sixJoints } from './arm.test.bench.ts';
 import { createClearanceField } from './collision.ts';
 
 const EMPTY: Surroundings = { groundZM: null, obstacles: [], workspace: null };

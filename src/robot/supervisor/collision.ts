@@ -39,7 +39,6 @@ export interface ClearanceField {
   placeNeighbour(qRad: ArrayLike<number>): void;
 }
 
-
 export function createClearanceField(model: RobotModel, around: Surroundings): ClearanceField {
   const chain = createChain(model);
   for (const { name, frame } of model.capsules)

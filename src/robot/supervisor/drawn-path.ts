@@ -317,6 +317,7 @@ export class DrawnPath {
     const k = Math.floor(i / 2);
     const isSecondHalf = i % 2 === 1;
     // Grid point 2k is u = k − ½, where segment k begins; 2k + 1 is its middle.
+    const earlier = this.#slot(Math.max(this.first, k - 2));
     const before = this.#slot(k - 1);
     const here = this.#slot(k);
     const after = this.#slot(Math.min(this.last, k + 1));
@@ -328,8 +329,11 @@ export class DrawnPath {
       const bend = this.#nodes[after + j]! - this.#nodes[here + j]! - rise;
       const slope = Math.abs(rise + w * bend);
       if (slope > FLAT) x = Math.min(x, ((PLANNED_VELOCITY * velocityRadS[j]!) / slope) ** 2);
-      if (Math.abs(bend) > FLAT)
-        x = Math.min(x, (PLANNED_ACCELERATION * accelerationRadS2[j]!) / Math.abs(bend));
+      // Where a segment begins, the bend of the one before still holds: there the joint may be about to stand.
+      const most = PLANNED_ACCELERATION * accelerationRadS2[j]!;
+      const bent = isSecondHalf ? 0 : rise - (this.#nodes[before + j]! - this.#nodes[earlier + j]!);
+      const largest = Math.max(Math.abs(bend), Math.abs(bent));
+      if (largest > FLAT) x = Math.min(x, most / largest);
     }
     for (let round = 0; round < 6; round++) {
       this.#low[0] = 0;

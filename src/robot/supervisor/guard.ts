@@ -58,7 +58,9 @@ export class MotionGuard {
     this.#field = field;
     this.#limits = limits;
     this.#settings = settings;
-    this.#stopM = field.restM.map((restM, k) => stopClearanceM(restM, k < field.touching ? settings.stopM : 0));
+    this.#stopM = field.restM.map((restM, k) =>
+      stopClearanceM(restM, k < field.touching ? settings.stopM : 0),
+    );
     this.#zoneM = field.restM.map((restM) =>
       Math.max(RESERVE_M, Math.min(settings.slowdownM - settings.stopM, shareOf(restM)) - RESERVE_M),
     );

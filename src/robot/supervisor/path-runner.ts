@@ -268,7 +268,9 @@ export class PathRunner {
     let next = wanted;
     if (next > this.#fastest) {
       next = this.#fastest;
-      this.#noteLag(this.#fastest === this.mostRate ? this.mostRateBy : this.speedShare < 1 ? this.slowedBy : 'velocity');
+      this.#noteLag(
+        this.#fastest === this.mostRate ? this.mostRateBy : this.speedShare < 1 ? this.slowedBy : 'velocity',
+      );
     }
     const most = Math.sqrt(Math.max(0, this.path.mostAt(this.#u + before * STEP_S)));
     if (next > most) {

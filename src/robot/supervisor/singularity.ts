@@ -1,6 +1,6 @@
 import { createChain, TRANSFORM_SIZE } from '../../geometry/chain.ts';
-import type { RobotModel } from '../../geometry/robot-model.ts';
 import { spreadPose } from '../../geometry/pairings.ts';
+import type { RobotModel } from '../../geometry/robot-model.ts';
 
 const SAMPLES = 256;
 

@@ -81,7 +81,7 @@ export class Smoother {
       const start = (a - 2 * b + c) / 6;
       const slope = (c - a) / 2;
       const bend = (a - 2 * b + c) / 2;
-      const twist = (d - 3 * c + 3 * b - a) / 6;
+      const twist = (d - c - 2 * (c - b) + (b - a)) / 6;
       motion[i] = b + start + share * (slope + share * (bend + share * twist));
       motion[joints + i] = (slope + share * (2 * bend + share * 3 * twist)) / STEP_S;
       motion[2 * joints + i] = (2 * bend + share * 6 * twist) / (STEP_S * STEP_S);

@@ -5,10 +5,10 @@ import { Bench, config, HostileDriver, MS, model } from './supervisor.test.bench
 
 const last = (bench: Bench) => bench.driver.writes.at(-1)!;
 
-/** Engaged and moving at the first joint's velocity limit. */
+/** Engaged and moving near the first joint's velocity limit. */
 function running(): Bench {
-  const bench = new Bench().bring('engaged');
-  for (let i = 0; i < 60; i++) {
+  const bench = new Bench(undefined, undefined, { engageSpeedPercent: 100 }).bring('engaged');
+  for (let i = 0; i < 80; i++) {
     bench.tick(5);
     assert.equal(bench.send({}, [2.9, 0]), null);
   }
@@ -31,7 +31,8 @@ describe('supervisor motion', () => {
     const bench = running();
     const from = last(bench).positions[0]!;
     bench.tick(5);
-    assert.ok(Math.abs(last(bench).positions[0]! - from - 2 * 0.005) < 1e-6);
+    const speed = (last(bench).positions[0]! - from) / 0.005;
+    assert.ok(speed > 0.8 * 2 && speed <= 2 + 1e-6, `${speed} rad/s`);
     for (const reason of ['clamped-acceleration', 'clamped-velocity'] as const)
       assert.ok(bench.counters.get(reason) > 0, reason);
     assert.equal(bench.supervisor.limitedBy, 'velocity');
@@ -46,7 +47,7 @@ describe('supervisor motion', () => {
       if (i % 4 === 0) bench.send({}, [0.1, 0]);
       assert.ok(last(bench).positions[0]! <= 0.1 + 1e-4);
     }
-    assert.equal(last(bench).positions[0], 0.1);
+    assert.ok(Math.abs(last(bench).positions[0]! - 0.1) < 1e-6);
     const writes = bench.driver.writes.length;
     bench.tick(5);
     assert.equal(bench.driver.writes.length, writes, 'nothing left to do');
@@ -105,29 +106,20 @@ describe('supervisor motion', () => {
     );
   });
 
-  it('slows down towards the end of a range, reports it, and leaves at full speed', () => {
-    /** Top speed in the last 0.1 rad before the end, approaching it and leaving it. */
-    const fastest = (limitSlowdownRad: number) => {
-      const bench = new Bench(undefined, undefined, { limitSlowdownRad }).bring('engaged');
-      const speeds = { there: 0, back: 0, said: false };
-      let before = 0;
-      for (let i = 0; i < 800; i++) {
-        bench.tick(5);
-        bench.send({}, [i < 500 ? 2.999 : 0, 0]);
-        const now = bench.supervisor.targetRad[0]!;
-        const direction = i < 500 ? 'there' : 'back';
-        if (now > 2.9) speeds[direction] = Math.max(speeds[direction], Math.abs(now - before) / 0.005);
-        if (bench.supervisor.limitedBy === 'joint-limit') speeds.said = true;
-        before = now;
-      }
-      assert.equal(bench.counters.get('slowed-limit') > 0, speeds.said);
-      return speeds;
-    };
-    const [free, slowed] = [fastest(0), fastest(0.4)];
-    // 2 rad/s scaled by the remaining share of the 0.4 rad, plus the tracking error.
-    assert.ok(slowed.there < 0.55 && free.there > 0.9, `${slowed.there} and ${free.there} rad/s`);
-    assert.deepEqual([slowed.said, free.said], [true, false]);
-    assert.ok(Math.abs(slowed.back - free.back) < 0.05, `${slowed.back} and ${free.back} rad/s`);
+  it('comes to the end of a range without passing it, and leaves at full speed', () => {
+    const bench = new Bench().bring('engaged');
+    let [fastestBack, before, highest] = [0, 0, 0];
+    for (let i = 0; i < 900; i++) {
+      bench.tick(5);
+      bench.send({}, [i < 500 ? 3.05 : 0, 0]);
+      const now = bench.supervisor.targetRad[0]!;
+      if (i >= 500) fastestBack = Math.max(fastestBack, (before - now) / 0.005);
+      highest = Math.max(highest, now);
+      before = now;
+    }
+    assert.ok(highest <= 3 && highest > 3 - 1e-3, `${highest} rad`);
+    assert.ok(fastestBack > 1.6, `${fastestBack} rad/s`);
+    assert.ok(Math.abs(before) < 0.01);
   });
 
   it('holds when no command was applied within the timeout', () => {
@@ -179,21 +171,23 @@ describe('supervisor motion', () => {
     const from = last(bench).positions[0]!;
     bench.send({ engagement: 0 });
     assert.equal(bench.state, 'hold');
-    let speed = 2.01;
+    let speed = (from - bench.driver.writes.at(-2)!.positions[0]!) / 0.005;
+    assert.ok(speed > 1.5, `${speed} rad/s`);
     let position = from;
     for (let i = 0; i < 100; i++) {
       const writes = bench.driver.writes.length;
       bench.tick(5);
       const now = last(bench).positions[0]!;
       const slower = (now - position) / 0.005;
-      assert.ok(slower <= speed + 1e-9 && slower >= 0);
-      assert.ok(speed - slower <= 10 * 0.005 + 0.011, 'within the limit');
-      if (i > 60) assert.equal(bench.driver.writes.length, writes);
+      // What was smoothed when the clutch opened still comes.
+      if (i > 8) assert.ok(slower <= speed + 1e-9);
+      assert.ok(slower >= 0 && Math.abs(speed - slower) <= 10 * 0.005 + 1e-6, 'within the limit');
+      if (i > 70) assert.equal(bench.driver.writes.length, writes);
       speed = slower;
       position = now;
     }
     assert.equal(speed, 0);
-    assert.ok(position - from <= 0.215);
+    assert.ok(position - from <= 0.3, `${position - from} rad`);
   });
 
   it('stops immediately on an e-stop, without another write', () => {

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { Counters } from '../../core/counters.ts';
+import type { Neighbour } from '../../geometry/pairings.ts';
 import { type RobotModel, robotModelSchema } from '../../geometry/robot-model.ts';
 import type { JointCommand } from '../../messages/command.ts';
 import type { SupervisorState, TickStatus } from '../../messages/robot-state.ts';
 import type { Driver, JointReading } from '../driver.ts';
-import type { Neighbour } from '../../geometry/pairings.ts';
 import { FlightRecorder } from './flight-recorder.ts';
 import { POWERED } from './states.ts';
 import { Supervisor, type Transition } from './supervisor.ts';

@@ -1,11 +1,11 @@
 import type { Counters, Reason } from '../../core/counters.ts';
 import { NS_PER_MS } from '../../core/time/clock.ts';
+import type { Neighbour } from '../../geometry/pairings.ts';
 import type { RobotModel } from '../../geometry/robot-model.ts';
 import type { JointCommand } from '../../messages/command.ts';
 import type { LimitedBy, SupervisorState } from '../../messages/robot-state.ts';
 import { type Driver, emptyReading, type JointReading } from '../driver.ts';
 import { ArmMotion } from './arm-motion.ts';
-import type { Neighbour } from '../../geometry/pairings.ts';
 import type { FlightRecorder } from './flight-recorder.ts';
 import { FlightScribe } from './flight-scribe.ts';
 import { jointLimits } from './limits.ts';
@@ -263,7 +263,12 @@ export class Supervisor {
       this.#engagement = command.engagement;
       this.#go('engage', 'following the operator', nowNs);
     }
-    this.#motion.command(command.positionsRad, command.sampledOperatorNs - command.ageNs, nowNs, dueNs - command.ageNs);
+    this.#motion.command(
+      command.positionsRad,
+      command.sampledOperatorNs - command.ageNs,
+      nowNs,
+      dueNs - command.ageNs,
+    );
     this.#commandNs = command.sampledRobotNs;
     this.#gripper = command.gripper;
     this.#appliedNs = nowNs;
@@ -280,7 +285,11 @@ export class Supervisor {
     const { goalRad } = this.#motion;
     if (this.#plausibility.outOfRange(command.positionsRad, this.reading.positionsRad) !== null) return;
     if (this.#plausibility.leaps(command.positionsRad, goalRad) !== null) return;
-    this.#motion.preview(command.positionsRad, command.sampledOperatorNs - command.ageNs, dueNs - command.ageNs);
+    this.#motion.preview(
+      command.positionsRad,
+      command.sampledOperatorNs - command.ageNs,
+      dueNs - command.ageNs,
+    );
   }
 
   /** The queue keeps the order; this is the final check. */

@@ -81,7 +81,9 @@ export function decodeCommand(
   out.ageNs = ageOf(body['age_ns']);
   // One sum is NaN when any term is.
   if (
-    Number.isNaN(out.session + out.seq + out.epoch + out.engagement + out.syncEpoch + out.sampledOperatorNs + out.ageNs)
+    Number.isNaN(
+      out.session + out.seq + out.epoch + out.engagement + out.syncEpoch + out.sampledOperatorNs + out.ageNs,
+    )
   )
     return 'malformed';
   if (typeof body['tracking'] !== 'boolean' || !Array.isArray(body['last'])) return 'malformed';
