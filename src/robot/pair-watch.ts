@@ -1,8 +1,8 @@
 import { StructBoard } from '../core/memory/struct-board.ts';
 import { flag, number, perJoint, type StructOf, struct } from '../core/memory/struct-layout.ts';
 import { NS_PER_MS } from '../core/time/clock.ts';
-import type { RobotModel } from '../geometry/robot-model.ts';
 import type { Neighbour } from '../geometry/pairings.ts';
+import type { RobotModel } from '../geometry/robot-model.ts';
 import type { Supervisor } from './supervisor/supervisor.ts';
 import type { SupervisorConfig } from './supervisor/supervisor-config.ts';
 

@@ -73,7 +73,7 @@ export class Clearances {
     const measure = (pairings: readonly Pairing[]) => (qRad: ArrayLike<number>, outM: Float64Array) => {
       pose.set(qRad);
       pose.placeCapsules();
-      pairings.forEach((pairing, k) => this.#measurePair(pairing, k, outM));
+      for (const [k, pairing] of pairings.entries()) this.#measurePair(pairing, k, outM);
     };
     this.#pairings = all.filter(variesIn(model, all.length, measure(all)));
     this.#walls = [
