@@ -18,7 +18,7 @@ import { temporaryFolder } from './temporary-folder.ts';
 const PATIENCE = ['robot.commandTimeoutMs=500', 'robot.feedbackTimeoutMs=1000'];
 /** Slow enough for the arm, and without roll: the tool's height follows the hand's. */
 const HAND = { periodS: 4, widthM: 0.05, heightM: 0.05, rollRad: 0 };
-const WAIT_MS = 20_000;
+const WAIT_MS = 50_000;
 const TIMEOUT = { timeout: 60_000 };
 
 const range = (values: readonly number[]): number => Math.max(...values) - Math.min(...values);
