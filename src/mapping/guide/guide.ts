@@ -43,7 +43,7 @@ const WRIST_JOINTS = 3;
 /** A wrist joint speeds up by this multiple of what the arm can do; orientation gives way before the path slows. */
 const WRIST_LIVELINESS = 8;
 /** Near a wrist singularity a joint of the wrist turns no faster than it can within this time. */
-const SINGULAR_S = 0.05;
+const SINGULAR_S = 0.1;
 /** Errors below these count as followed. */
 const FOLLOWED_M = 5e-4;
 const FOLLOWED_RAD = 0.01;
