@@ -1,0 +1,76 @@
+import assert from 'node:assert/strict';
+import { readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, it } from 'node:test';
+import { gunzipSync } from 'node:zlib';
+import { type SimulatedCycle, type SimulatedHand, Simulation } from '../../src/app/simulation.ts';
+import { loadRig } from '../../src/rig/rig.ts';
+import { loadModel } from '../../src/rig/robot-models.ts';
+import { TargetJudge } from '../../src/robot/supervisor/target-judge.test.bench.ts';
+import { holdsOf, judge, type Segment, type Verdict } from './evaluate.ts';
+
+interface Case {
+  name: string;
+  rig: string;
+  bounds: Record<string, number | boolean>;
+  segments: Segment[];
+}
+
+const FOLDER = 'test/data/motion';
+const CASES = readdirSync(FOLDER)
+  .filter((name) => name.endsWith('.json'))
+  .map((name) => JSON.parse(readFileSync(path.join(FOLDER, name), 'utf8')) as Case);
+
+const handsOf = ({ name }: Case): SimulatedHand[] =>
+  gunzipSync(readFileSync(path.join(FOLDER, `${name}.jsonl.gz`)))
+    .toString()
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line) as SimulatedHand);
+
+async function simulate(given: Case, speedPercent: number, hands: readonly SimulatedHand[]) {
+  const { config } = loadRig(given.rig, [`robot.speedPercent=${speedPercent}`]);
+  const model = loadModel(config.model);
+  const cycles: SimulatedCycle[] = [];
+  const simulation = await Simulation.open(config, model, (cycle) => cycles.push(cycle));
+  for (const hand of hands) simulation.feed(hand);
+  simulation.finish(hands.at(-1)!.tS);
+  return { cycles, model, config };
+}
+
+/** What the case's bounds do not allow. */
+function complaints({ bounds, segments }: Case, cycles: readonly SimulatedCycle[], holds: number): string[] {
+  const found: string[] = [];
+  for (const segment of segments) {
+    const verdict = judge(segment, cycles);
+    for (const [key, bound] of Object.entries(bounds)) {
+      // Coming back to where it began is bounded where the case says so.
+      const value = verdict[key as keyof Verdict];
+      if (value === undefined) continue;
+      const isOk = key === 'sidewaysShare' ? value >= Number(bound) : value <= Number(bound);
+      if (!isOk) found.push(`${segment.name}: ${key} ${value.toFixed(3)}, bound ${bound}`);
+    }
+  }
+  if (bounds['holds'] !== undefined && holds > Number(bounds['holds'])) found.push(`${holds} holds`);
+  return found;
+}
+
+describe('the motion cases', () => {
+  for (const given of CASES)
+    for (const speedPercent of [25, 100])
+      it(`${given.name} at ${speedPercent} % stays within its bounds and the joints’ limits`, async () => {
+        const hands = handsOf(given);
+        const { cycles, model, config } = await simulate(given, speedPercent, hands);
+        const { speedPercent: speed, accelerationPercent, jerkPercent } = config.robot;
+        const limits = new TargetJudge(
+          model.joints.map((joint) => ({
+            ...joint,
+            maxVelocityRadS: (joint.maxVelocityRadS * speed) / 100,
+            maxAccelerationRadS2: (joint.maxAccelerationRadS2 * accelerationPercent) / 100,
+            maxJerkRadS3: (joint.maxJerkRadS3 * jerkPercent) / 100,
+          })),
+        );
+        for (const { tS, targetRad } of cycles) limits.wrote(tS * 1e9, targetRad);
+        assert.deepEqual(complaints(given, cycles, holdsOf(hands, cycles)), []);
+      });
+});
