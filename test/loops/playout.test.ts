@@ -196,17 +196,23 @@ describe('underflow', () => {
   });
 
   it('is not extrapolated if the rig disables it', async () => {
-    /** Largest joint motion of the target after 70 ms without commands. */
-    const travelRad = async (extrapolate: boolean) => {
+    /** Largest distance of the target from the last command after 90 ms without any. */
+    const beyondRad = async (extrapolate: boolean) => {
       const rig = await engaged(['robot.playout=none', `robot.extrapolate=${extrapolate}`]);
-      const from = rig.robot.driver.writes.at(-1)!.positionsRad;
+      let newest: number[] = [];
+      rig.onOperatorSend = (_, bytes) => {
+        const text = new TextDecoder().decode(bytes);
+        if (text.startsWith('FH1c')) newest = (JSON.parse(text.slice(4)) as { q: number[] }).q;
+      };
+      rig.runFor(50);
+      const lastRad = newest;
       rig.impair = () => null;
-      rig.runFor(70);
+      rig.runFor(90);
       const { positionsRad } = rig.robot.driver.writes.at(-1)!;
-      return Math.max(...positionsRad.map((rad, i) => Math.abs(rad - from[i]!)));
+      return Math.max(...positionsRad.map((rad, i) => Math.abs(rad - lastRad[i]!)));
     };
-    const [bridged, left] = [await travelRad(true), await travelRad(false)];
-    assert.ok(bridged > 1.5 * left, `${bridged} rad with, ${left} rad without`);
+    const [bridged, left] = [await beyondRad(true), await beyondRad(false)];
+    assert.ok(left < 0.015 && bridged > 2 * left, `${bridged} rad with, ${left} rad without`);
   });
 
   it('ends in hold: no extrapolation past 80 ms, watchdog past 100 ms', async () => {

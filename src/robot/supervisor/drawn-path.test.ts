@@ -29,7 +29,8 @@ function drawn(given: readonly { byRad: readonly [number, number]; nodes: number
     for (let n = 0; n < nodes; n++) {
       at[0]! += byRad[0];
       at[1]! += byRad[1];
-      path.add(at, (ms += 10) * MS);
+      ms += 10;
+      path.add(at, ms * MS);
     }
   return path;
 }
@@ -138,7 +139,8 @@ describe('a drawn path', () => {
         for (const [a, b, afterMs] of nodes) {
           if (path.isFull) path.cut(path.endU - 5);
           path.forget(path.endU - 3);
-          path.add([a, b], (ms += afterMs) * MS);
+          ms += afterMs;
+          path.add([a, b], ms * MS);
           for (const u of [path.first, path.endU - 1, path.endU, path.last + 3]) {
             for (const part of look(path, u)) assert.ok(part.every(Number.isFinite), `${u}`);
             assert.ok(path.mostAt(Math.max(u, path.first + 1)) >= 0);

@@ -28,6 +28,8 @@ const FLAT = 1e-12;
 /** A prediction bends as the last nodes did on average … */
 const BEND_NODES = 3;
 const KEPT_NODES = 10;
+/** Consecutive lost nodes that are filled in. */
+const MAX_LOST = 3;
 /** … and is judged by a node this far ahead. */
 export const PREDICTED_NODES = 3;
 
@@ -98,14 +100,28 @@ export class DrawnPath {
     const beforeNs = this.#atNs[this.last % this.capacity]!;
     const stampNs = Math.max(atNs, beforeNs + MIN_SPACING_S * NS_PER_S);
     const spacingS = (stampNs - beforeNs) / NS_PER_S;
-    if (spacingS < MAX_SPACING_S) this.spacingS += NEWEST_SHARE * (spacingS - this.spacingS);
-    this.last++;
-    const at = this.#slot(this.last);
-    for (let i = 0; i < this.joints; i++) this.#nodes[at + i] = poseRad[i]!;
-    this.#atNs[this.last % this.capacity] = stampNs;
-    this.#feel(Math.min(spacingS, MAX_SPACING_S));
-    this.#predict(Math.min(spacingS, MAX_SPACING_S));
+    const parts = this.#partsOf(spacingS);
+    if (spacingS < MAX_SPACING_S) this.spacingS += NEWEST_SHARE * (spacingS / parts - this.spacingS);
+    const from = this.#slot(this.last);
+    for (let part = 1; part <= parts; part++) {
+      this.last++;
+      const at = this.#slot(this.last);
+      for (let i = 0; i < this.joints; i++) {
+        const start = this.#nodes[from + i]!;
+        this.#nodes[at + i] = part === parts ? poseRad[i]! : start + (part / parts) * (poseRad[i]! - start);
+      }
+      this.#atNs[this.last % this.capacity] = beforeNs + (part / parts) * (stampNs - beforeNs);
+      this.#feel(Math.min(spacingS / parts, MAX_SPACING_S));
+      this.#predict(Math.min(spacingS / parts, MAX_SPACING_S));
+    }
     this.#plan();
+  }
+
+  /** Nodes are evenly spaced in u, so lost ones are filled in: else a gap would look like a burst of speed. */
+  #partsOf(spacingS: number): number {
+    const parts = Math.round(spacingS / this.spacingS);
+    const isLoss = this.isPredictable && parts > 1 && parts <= MAX_LOST + 1 && spacingS < MAX_SPACING_S;
+    return isLoss && this.last - this.first < this.capacity - 2 * MAX_LOST ? parts : 1;
   }
 
   /** Forgets the nodes between here and the newest: the path goes straight to it. */

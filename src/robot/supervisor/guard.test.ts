@@ -97,7 +97,8 @@ describe('an arm among obstacles', () => {
     assert.ok(last >= STOP_M && last < STOP_M + 0.004, `${last} m`);
     assert.equal(bench.supervisor.limitedBy, 'collision');
     assert.equal(bench.supervisor.nearest, 'gripper ↔ ground');
-    assert.ok(Math.abs(bench.supervisor.clearanceM - last) < 1e-9);
+    // It is measured where the target will be once it is smoothed.
+    assert.ok(Math.abs(bench.supervisor.clearanceM - last) < 1e-3);
     // It can move away again immediately.
     for (let i = 0; i < 100; i++) {
       bench.tick(5);

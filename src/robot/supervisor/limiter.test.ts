@@ -226,7 +226,7 @@ describe('following a stream', () => {
 
   it('stays close to a slightly noisy stream', () => {
     const { errorRad } = track(0.2, 4, 0.0002);
-    assert.ok(errorRad < 0.02, `${errorRad} rad`);
+    assert.ok(errorRad < 0.03, `${errorRad} rad`);
   });
 });
 
@@ -244,7 +244,7 @@ describe('coming to rest', () => {
     // Braking: v/a + a/j = 0.21 s, v²/2a + va/2j = 0.21 rad; the smoothing adds its 50 ms, the path its reserve.
     assert.ok(ms - fromMs <= 330, `${ms - fromMs} ms`);
     const wayRad = limiter.targetRad[0]! - fromRad;
-    assert.ok(wayRad < 0.3 && wayRad > 0.15, `${wayRad} rad`);
+    assert.ok(wayRad < 0.33 && wayRad > 0.15, `${wayRad} rad`);
     const restRad = limiter.targetRad[0];
     assert.equal(limiter.settle(3000 * MS), false);
     assert.equal(limiter.targetRad[0], restRad);

@@ -26,6 +26,8 @@ const NOTICED_LAG_S = 0.02;
 const NOTICED_LAG_RAD = 2e-3;
 /** An arm that the guard has kept at rest for this long leaves the path. */
 const MAX_BLOCKED_S = 0.1;
+/** Less than this share of the hand's rate counts as standing. */
+const CRAWLING = 0.1;
 const SEAT_ROUNDS = 3;
 const STILL_RAD_S = 1e-9;
 const FLAT = 1e-12;
@@ -64,6 +66,7 @@ export class PathRunner {
   #lastU = 0.5;
   #lastRate = 0;
   #blockedS = 0;
+  #crawledS = 0;
   #u = 0.5;
   #rate = 0;
   #predictionS = 0;
@@ -186,6 +189,7 @@ export class PathRunner {
       path.cut(this.#u);
       this.limitedBy = 'backlog';
     }
+    this.#leaveBlocked();
     this.#prepare();
     const rate = goalNs < mostNs ? 1 / path.spacingS : 0;
     const braking = Math.max(0, -this.#low) / 2;
@@ -209,8 +213,28 @@ export class PathRunner {
     this.#blockedS = this.isAtRest ? this.#blockedS + STEP_S : 0;
     if (this.#blockedS < MAX_BLOCKED_S) return;
     // Something on the path is in the way for good: tries the straight one to the newest node.
-    this.path.cut(this.#u);
+    this.#detour();
     this.#blockedS = 0;
+  }
+
+  /** An arm that the surroundings keep from getting on leaves the path: the hand may be elsewhere by now. */
+  #leaveBlocked(): void {
+    const crawls = this.mostRate * this.path.spacingS < CRAWLING && this.lagS > MAX_BLOCKED_S;
+    this.#crawledS = crawls ? this.#crawledS + STEP_S : 0;
+    if (this.#crawledS < MAX_BLOCKED_S) return;
+    this.#detour();
+    this.#crawledS = 0;
+  }
+
+  /** From where the joints are, which hardly move, straight to the newest node. */
+  #detour(): void {
+    const { path } = this;
+    const newestNs = path.nodeNs(path.last);
+    for (let i = 0; i < this.rawRad.length; i++) this.#nextRad[i] = path.newest(i);
+    path.restart(this.rawRad, newestNs - path.spacingS * NS_PER_S);
+    this.#u = path.endU;
+    this.#rate = 0;
+    path.add(this.#nextRad, newestNs);
   }
 
   /** Keeps what the next step begins with. */

@@ -50,13 +50,15 @@ describe('manipulability', () => {
 });
 
 describe('an arm near a singularity', () => {
-  /** Time to turn the elbow from one bend to the other. */
+  /** Time to turn the elbow from one bend to the other, for a hand at 1 rad/s. */
   function takes(from: number, to: number, options: object): { ms: number; slowed: number } {
-    const bench = new Bench(new HostileDriver(stretched(from)), free, options).bring('engaged');
+    const own = { engageSpeedPercent: 100, speedPercent: 30, ...options };
+    const bench = new Bench(new HostileDriver(stretched(from)), free, own).bring('engaged');
     let ms = 0;
     for (; Math.abs(bench.supervisor.targetRad[2]! - to) > 0.02 && ms < 10_000; ms += 5) {
       bench.tick(5);
-      bench.send({}, stretched(to));
+      const turned = Math.min(Math.abs(to - from), ms / 1000);
+      bench.send({}, stretched(from + Math.sign(to - from) * turned));
     }
     return { ms, slowed: bench.counters.get('slowed-singularity') };
   }

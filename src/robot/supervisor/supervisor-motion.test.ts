@@ -55,7 +55,7 @@ describe('supervisor motion', () => {
 
   it('clamps a command into the joint range and counts it', () => {
     const bench = running();
-    for (let i = 0; i < 200; i++) {
+    for (let i = 0; i < 400; i++) {
       bench.tick(10);
       bench.send({}, [3.09, -2.09]);
     }
@@ -171,7 +171,8 @@ describe('supervisor motion', () => {
     const from = last(bench).positions[0]!;
     bench.send({ engagement: 0 });
     assert.equal(bench.state, 'hold');
-    let speed = (from - bench.driver.writes.at(-2)!.positions[0]!) / 0.005;
+    let speed =
+      (from - bench.driver.writes.findLast(({ nowNs }) => nowNs < bench.nowNs)!.positions[0]!) / 0.005;
     assert.ok(speed > 1.5, `${speed} rad/s`);
     let position = from;
     for (let i = 0; i < 100; i++) {
@@ -187,7 +188,7 @@ describe('supervisor motion', () => {
       position = now;
     }
     assert.equal(speed, 0);
-    assert.ok(position - from <= 0.3, `${position - from} rad`);
+    assert.ok(position - from <= 0.33, `${position - from} rad`);
   });
 
   it('stops immediately on an e-stop, without another write', () => {
