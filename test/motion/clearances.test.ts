@@ -3,10 +3,10 @@ import { readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { parse } from 'yaml';
-import { type RobotModel, robotModelSchema } from '../../geometry/robot-model.ts';
-import { createClearanceField } from '../../robot/supervisor/collision.ts';
-import { ArmPose } from './arm-pose.ts';
-import { Clearances } from './clearances.ts';
+import { type RobotModel, robotModelSchema } from '../../src/geometry/robot-model.ts';
+import { ArmPose } from '../../src/mapping/guide/arm-pose.ts';
+import { Clearances } from '../../src/mapping/guide/clearances.ts';
+import { createClearanceField } from '../../src/robot/supervisor/collision.ts';
 
 const load = (name: string): RobotModel =>
   robotModelSchema.parse(parse(readFileSync(`robots/${name}.yaml`, 'utf8')));
