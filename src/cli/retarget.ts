@@ -107,7 +107,7 @@ export function handModel(name: string): RobotModel {
   const model = loadModel(name);
   if (model.family === 'hand') return model;
   throw new TeleopError('bad-option', `${name} is not a hand`, {
-    hint: `Hands are ${modelNames()
+    hint: `A URDF of a hand is given as FILE.urdf#hand. Hands are ${modelNames()
       .filter((other) => loadModel(other).family === 'hand')
       .join(', ')}.`,
   });

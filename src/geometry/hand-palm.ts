@@ -88,10 +88,12 @@ function rolesOf(chains: HandChains, f: number, axes: readonly Vector[]): LinkRo
     }));
   const bends = links.filter((e) => along(chains.axes, e, axes[0]!) > along(chains.axes, e, axes[2]!));
   const names = bends.length > 2 ? (['mcp', 'pip', 'dip'] as const) : (['mcp', 'pip+dip'] as const);
+  // Further bends, as in the palm under a little finger, come before the knuckle.
+  const before = Math.max(0, bends.length - names.length);
   return links.map((e) => {
     const moves = at(chains.tipPerRad, e);
     const order = bends.indexOf(e);
-    if (order >= 0) return { does: names[order] ?? 'free', sign: Math.sign(dot(moves, axes[2]!)) || 1 };
+    if (order >= 0) return { does: names[order - before] ?? 'free', sign: Math.sign(dot(moves, axes[2]!)) || 1 };
     const sideways = along(chains.axes, e, axes[2]!) > 0.5;
     return { does: sideways ? 'spread' : 'free', sign: Math.sign(dot(moves, axes[0]!)) || 1 };
   });

@@ -4,6 +4,7 @@ import { TeleopError } from '../core/errors.ts';
 import { readBounded } from '../files/read-bounded.ts';
 import { namedFile, readYaml, yamlNames } from '../files/yaml-files.ts';
 import { type RobotModel, robotModelSchema } from '../geometry/robot-model.ts';
+import { handUrdfSchema, parseHandUrdf } from '../mapping/urdf/hand-urdf.ts';
 import { parseUrdf } from '../mapping/urdf/urdf.ts';
 
 export const modelNames = (): string[] => yamlNames('robots');
@@ -14,11 +15,15 @@ export interface LoadedModel {
   notes: string[];
 }
 
-/** A shipped model by its name, or a YAML or URDF file by its path; `arm.urdf#tool0` names the tip link. */
+/**
+ * A shipped model by its name, or a YAML or URDF file by its path; `arm.urdf#tool0` names the tip link, `x.urdf#hand`
+ * is a hand.
+ */
 export const loadModel = (nameOrPath: string): RobotModel => loadModelNoted(nameOrPath).model;
 
 export function loadModelNoted(nameOrPath: string): LoadedModel {
   const [, file = '', tip] = /^(.*\.urdf)(?:#(.*))?$/i.exec(nameOrPath) ?? [];
+  if (file !== '' && tip === 'hand') return parseHandUrdf(readText(file), file, handUrdfSchema.parse({}));
   if (file !== '') return parseUrdf(readText(file), file, tip);
   return { model: loadYamlModel(fileOf(nameOrPath)), notes: [] };
 }
@@ -64,6 +69,7 @@ const isTree = (value: unknown): value is Tree =>
 /** A model's file merged onto the one it extends: whole keys, but joints by name and key by key. */
 function readTree(file: string, seen: readonly string[]): unknown {
   const own = readYaml(file);
+  if (isTree(own) && typeof own['urdf'] === 'string') return handOfUrdf(file, own);
   if (!isTree(own) || own['extends'] === undefined) return own;
   const { extends: parent, ...rest } = own;
   const from = path.resolve(file);
@@ -73,6 +79,17 @@ function readTree(file: string, seen: readonly string[]): unknown {
   const base = readTree(existsSync(beside) ? beside : fileOf(parent), [...seen, from]);
   if (!isTree(base)) throw badModel(file, `extends: ${parent} is not a model`);
   return { ...base, ...rest, joints: mergedJoints(file, base['joints'], own['joints']) };
+}
+
+/** A hand whose geometry is in a URDF file beside it; other keys replace what the URDF gives. */
+function handOfUrdf(file: string, { urdf, tips, wristM, mirrored, ...rest }: Tree): Tree {
+  const given = handUrdfSchema.safeParse({ tips, wristM, mirrored });
+  if (!given.success) {
+    const issue = given.error.issues[0]!;
+    throw badModel(file, `${issue.path.join('.')}: ${issue.message}`);
+  }
+  const source = path.resolve(path.dirname(file), String(urdf));
+  return { ...parseHandUrdf(readText(source), source, given.data).model, ...rest };
 }
 
 function mergedJoints(file: string, joints: unknown, changes: unknown): unknown {

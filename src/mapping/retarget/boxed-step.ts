@@ -1,6 +1,5 @@
 import type { NormalEquations } from './normal-equations.ts';
 
-const DAMPING_M2 = 1e-6;
 const LEAST_PIVOT = 1e-14;
 const MOST_STEP_RAD = 0.5;
 
@@ -33,8 +32,8 @@ export class BoxedStep {
     this.#step = new Float64Array(size);
   }
 
-  /** Changes `qRad` in place. */
-  apply(qRad: Float64Array): void {
+  /** Changes `qRad` in place. `dampingM2`, one number, shortens the step. */
+  apply(qRad: Float64Array, dampingM2: Float64Array): void {
     const { size, g } = this.#equations;
     for (let i = 0; i < size; i++) {
       const joint = this.#joints[i]!;
@@ -42,7 +41,7 @@ export class BoxedStep {
       const atHigh = qRad[joint]! >= this.#maxRad[joint]! && g[i]! > 0;
       this.#held[i] = atLow || atHigh ? 1 : 0;
     }
-    this.#factorise();
+    this.#factorise(dampingM2);
     this.#substitute();
     for (let i = 0; i < size; i++) {
       const joint = this.#joints[i]!;
@@ -52,7 +51,7 @@ export class BoxedStep {
   }
 
   /** L Lᵀ = H with held rows replaced by the identity, and L y = g. */
-  #factorise(): void {
+  #factorise(dampingM2: Float64Array): void {
     const { size, h, g, firstColumn } = this.#equations;
     const l = this.#factor;
     const step = this.#step;
@@ -67,7 +66,7 @@ export class BoxedStep {
         l[i * size + j] = sum;
         rest -= sum * step[j]!;
       }
-      let pivot = held ? 1 : h[i * size + i]! + DAMPING_M2;
+      let pivot = held ? 1 : h[i * size + i]! + dampingM2[0]!;
       for (let k = first; k < i; k++) pivot -= l[i * size + k]! * l[i * size + k]!;
       const root = Math.sqrt(Math.max(LEAST_PIVOT, pivot));
       l[i * size + i] = root;

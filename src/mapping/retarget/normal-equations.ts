@@ -20,6 +20,8 @@ export class NormalEquations {
   /** Lower triangle, row-major. */
   readonly h: Float64Array;
   readonly g: Float64Array;
+  /** The sum of squares that the equations descend; one number. */
+  readonly cost = new Float64Array(1);
   readonly #chains: HandChains;
   readonly #middle: Int32Array;
   /** Row of each link. */
@@ -63,6 +65,7 @@ export class NormalEquations {
     this.h.fill(0);
     this.g.fill(0);
     this.#thumb.fill(0);
+    this.cost[0] = 0;
     for (let f = 1; f < this.#chains.fingers; f++) {
       this.#addTip(f, targets, pinches);
       this.#addPinch(f, pinches);
@@ -76,8 +79,11 @@ export class NormalEquations {
       const e = this.links[i]!;
       const joint = this.#chains.jointOf[e]!;
       const like = targets.likeM[e]! * targets.likeM[e]!;
+      const unlike = targets.likeRad[e]! - qRad[joint]!;
+      const moved = lastRad[joint]! - qRad[joint]!;
       this.h[i * this.size + i]! += like + rest;
-      this.g[i]! += like * (targets.likeRad[e]! - qRad[joint]!) + rest * (lastRad[joint]! - qRad[joint]!);
+      this.g[i]! += like * unlike + rest * moved;
+      this.cost[0]! += like * unlike * unlike + rest * moved * moved;
     }
   }
 
@@ -86,6 +92,7 @@ export class NormalEquations {
     const weight = (f === 0 ? THUMB_WEIGHT : 1) * (1 - YIELD * pinches.pinch[f]!);
     for (let k = 0; k < 3; k++) this.#gap[k] = targets.tipsM[3 * f + k]! - tips[3 * f + k]!;
     this.#weight[0] = weight * weight;
+    this.#count();
     this.#add(f, this.#chains.start[f + 1]!, this.#chains.tipPerRad);
   }
 
@@ -96,7 +103,13 @@ export class NormalEquations {
     for (let e = start[f]!; e < at; e++) motionOf(this.#chains, e, originsM, 3 * at, this.#middlePerRad);
     for (let k = 0; k < 3; k++) this.#gap[k] = targets.middlesM[3 * f + k]! - originsM[3 * at + k]!;
     this.#weight[0] = weight * weight;
+    this.#count();
     this.#add(f, at, this.#middlePerRad);
+  }
+
+  #count(): void {
+    const gap = this.#gap;
+    this.cost[0]! += this.#weight[0]! * (gap[0]! * gap[0]! + gap[1]! * gap[1]! + gap[2]! * gap[2]!);
   }
 
   /** weight · (JᵀJ, Jᵀ gap) over the links of a finger up to `end`. */
@@ -126,6 +139,7 @@ export class NormalEquations {
     }
     this.#thumb[3]! += weight;
     this.#weight[0] = weight;
+    this.#count();
     this.#add(f, start[f + 1]!, tipPerRad);
     for (let t = 0; t < start[1]!; t++) {
       const x = weight * tipPerRad[3 * t]!;

@@ -20,6 +20,10 @@ const FIRST_STEPS = 6;
 /** After a longer gap nothing of the past is used. */
 const GAP_S = 0.25;
 const LEAST_PERIOD_S = 1e-3;
+const LEAST_DAMPING_M2 = 1e-6;
+const MOST_DAMPING_M2 = 1;
+const MORE_DAMPING = 10;
+const LESS_DAMPING = 0.2;
 
 /**
  * Joint angles whose fingertips, seen from the palm, are where the person's are: tip and middle joint of each
@@ -37,6 +41,8 @@ export class VectorMapping {
   readonly #step: BoxedStep;
   readonly #qRad: Float64Array;
   readonly #lastRad: Float64Array;
+  readonly #beforeRad: Float64Array;
+  readonly #dampingM2 = Float64Array.of(LEAST_DAMPING_M2);
   readonly #restM = new Float64Array(1);
   /** Since the hand before. Numbers passed to calls would be allocated. */
   readonly #dtS = new Float64Array(1);
@@ -54,6 +60,7 @@ export class VectorMapping {
     this.#step = new BoxedStep(this.#equations, this.chains.jointOf, model.joints);
     this.#qRad = Float64Array.from(model.homeRad);
     this.#lastRad = Float64Array.from(model.homeRad);
+    this.#beforeRad = Float64Array.from(model.homeRad);
   }
 
   /** Forgets the past: the next hand starts anew. */
@@ -93,7 +100,7 @@ export class VectorMapping {
     if (!this.#started) this.#begin();
     this.#lastRad.set(this.#qRad);
     this.#restM[0] = REST_M * Math.sqrt(USUAL_PERIOD_S / dtS[0]!);
-    for (let i = 0; i < STEPS; i++) this.#iterate();
+    this.#descend(STEPS);
   }
 
   #begin(): void {
@@ -104,12 +111,30 @@ export class VectorMapping {
     }
     this.#started = true;
     this.#restM[0] = 0;
-    for (let i = 0; i < FIRST_STEPS; i++) this.#iterate();
+    this.#descend(FIRST_STEPS);
   }
 
-  #iterate(): void {
+  /** Steps that reduce the sum of squares; one that would not is undone and shortened. */
+  #descend(steps: number): void {
+    const { cost } = this.#equations;
+    const damping = this.#dampingM2;
+    this.#build();
+    for (let i = 0; i < steps; i++) {
+      this.#beforeRad.set(this.#qRad);
+      const before = cost[0]!;
+      this.#step.apply(this.#qRad, damping);
+      this.#build();
+      if (cost[0]! <= before) damping[0] = Math.max(LEAST_DAMPING_M2, LESS_DAMPING * damping[0]!);
+      else {
+        this.#qRad.set(this.#beforeRad);
+        damping[0] = Math.min(MOST_DAMPING_M2, MORE_DAMPING * damping[0]!);
+        this.#build();
+      }
+    }
+  }
+
+  #build(): void {
     this.chains.place(this.#qRad);
     this.#equations.build(this.#qRad, this.#lastRad, this.#targets, this.#pinches, this.#restM);
-    this.#step.apply(this.#qRad);
   }
 }

@@ -5,7 +5,7 @@ import { linkCapsules } from './capsules.ts';
 import { inverse, placementOf, type Rigid, rigid, times } from './rigid.ts';
 import { type SerialChain, serialChain } from './serial-chain.ts';
 import { isTurning, readTree, type UrdfJoint, type UrdfTree } from './tree.ts';
-import { badUrdf, childOf, createXmlReader, readXml, type XmlReader } from './xml.ts';
+import { badUrdf, childOf, createXmlReader, readXml, type XmlElement, type XmlReader } from './xml.ts';
 
 export interface UrdfModel {
   model: RobotModel;
@@ -25,16 +25,7 @@ const UNKNOWN_VELOCITY_RAD_S = 1;
  */
 export function parseUrdf(text: string, file: string, tip?: string): UrdfModel {
   const reader = createXmlReader(file);
-  const robot = readXml(text, file);
-  if (robot.name !== 'robot') throw badUrdf(file, robot.line, `the root is <${robot.name}>, not <robot>`);
-  const odd = robot.children.find(({ name }) => name.startsWith('xacro:'));
-  if (odd !== undefined)
-    throw badUrdf(
-      file,
-      odd.line,
-      `<${odd.name}> is xacro, not URDF`,
-      'Expand it first: xacro arm.urdf.xacro > arm.urdf.',
-    );
+  const robot = robotOf(text, file);
   const tree = readTree(robot, reader);
   const chain = serialChain(robot, tree, file, tip);
   const notes = [`chain to link "${chain.tip}"`];
@@ -56,6 +47,21 @@ export function parseUrdf(text: string, file: string, tip?: string): UrdfModel {
   return { model: checked({ ...draft, mayTouch }, file), notes };
 }
 
+/** The root element of a URDF file; `file` is the name used in errors. */
+export function robotOf(text: string, file: string): XmlElement {
+  const robot = readXml(text, file);
+  if (robot.name !== 'robot') throw badUrdf(file, robot.line, `the root is <${robot.name}>, not <robot>`);
+  const odd = robot.children.find(({ name }) => name.startsWith('xacro:'));
+  if (odd !== undefined)
+    throw badUrdf(
+      file,
+      odd.line,
+      `<${odd.name}> is xacro, not URDF`,
+      'Expand it first: xacro arm.urdf.xacro > arm.urdf.',
+    );
+  return robot;
+}
+
 function chainJoints(chain: SerialChain, reader: XmlReader, notes: string[]) {
   const joints: JointModel[] = [];
   let pending = rigid([0, 0, 0], [0, 0, 0]);
@@ -68,7 +74,7 @@ function chainJoints(chain: SerialChain, reader: XmlReader, notes: string[]) {
   return { joints, tool: pending };
 }
 
-function turningJoint(joint: UrdfJoint, reader: XmlReader, notes: string[]): JointModel {
+export function turningJoint(joint: UrdfJoint, reader: XmlReader, notes: string[]): JointModel {
   const { name, element } = joint;
   const limit = childOf(element, 'limit');
   const isRevolute = joint.type === 'revolute';
@@ -133,7 +139,7 @@ function chainCapsules(
   return { capsules, mayTouch: [] };
 }
 
-function checked(draft: RobotModel, file: string): RobotModel {
+export function checked(draft: RobotModel, file: string): RobotModel {
   const parsed = robotModelSchema.safeParse(draft);
   if (parsed.success) return parsed.data;
   const issue = parsed.error.issues[0]!;
