@@ -22,6 +22,7 @@ import { HeaderChips } from './panels/header.ts';
 import { sentence } from './panels/labels.ts';
 import { LatencyPanel } from './panels/latency-panel.ts';
 import { LatencyWindow } from './panels/latency-window.ts';
+import { MeasurePanel } from './panels/measure-panel.ts';
 import { MotorsPanel } from './panels/motors-panel.ts';
 import { believedState, StatePanel } from './panels/state-panel.ts';
 import { Announcer } from './shell/announcer.ts';
@@ -74,6 +75,7 @@ const commands = new LatencyWindow();
 const latency = new LatencyPanel(commands);
 const fingers = new FingersPanel();
 const motors = new MotorsPanel();
+const measure = new MeasurePanel((request) => link.send(request));
 const chips = new HeaderChips();
 const banner = new Banner();
 const announcer = new Announcer();
@@ -157,6 +159,7 @@ function receive(message: ServerMessage): void {
     latency.show(message, nowMs);
     fingers.show(message);
     motors.show(message);
+    measure.show(message, nowMs);
     clearance.update(message.robot);
     linkControls.update(message);
   }
@@ -171,6 +174,7 @@ function showHello({ model, cameras: names = [], ...hello }: ConsoleHello): void
   clearance.setScene(scene);
   fingers.setModel(model);
   motors.setModel(model);
+  measure.setModel(model);
   cameras.setCameras(names);
   pages.setModel(model);
 }

@@ -49,6 +49,7 @@ export async function openOperator(
     counters,
     lateness: new DurationHistogram(memory.lateness),
     board: new SnapshotBoard(memory.board),
+    person: memory.person,
     onClosed: (record) => {
       keep(record);
       rows.onClosed(record);

@@ -9,6 +9,7 @@ import { FLAG_BYTES, type Flags, type Role } from '../messages/role-flags.ts';
 import { TRACE_FIELDS } from '../messages/trace-record.ts';
 import { BOARD } from '../operator/board.ts';
 import { jointsRing } from '../operator/joints-ring.ts';
+import { PERSON_BOARD } from '../operator/person-board.ts';
 import type { Rig } from '../rig/rig.ts';
 import type { Priors } from '../robot/network-memory.ts';
 import { PAIR_BOARD } from '../robot/pair-watch.ts';
@@ -37,6 +38,8 @@ export interface RoleMemory extends Flags {
   flight: SharedArrayBuffer;
   /** The newest state of the other arm, if the robot has one beside it. */
   pair: SharedArrayBuffer;
+  /** A person's hand, measured while the operator runs. */
+  person: SharedArrayBuffer;
   /** The newest command on the robot's topic. */
   topics: SharedArrayBuffer;
 }
@@ -101,6 +104,7 @@ export function createRoleMemory(role: Role, joints: number, controlHz = 0, pair
     telemetryJoints: jointsRing(joints, jointsRecords).buffer,
     flight: FlightRecorder.create(joints, cycles).buffer,
     pair: SnapshotBoard.create(PAIR_BOARD.size(pairJoints)).buffer,
+    person: SnapshotBoard.create(PERSON_BOARD.size(0)).buffer,
     topics: SnapshotBoard.create(TOPIC_BOARD.size(joints)).buffer,
   };
 }

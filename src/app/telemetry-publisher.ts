@@ -1,6 +1,7 @@
 import { createSocket, type Socket } from 'node:dgram';
 import { Counters, type Reason } from '../core/counters.ts';
 import { EntryBoundary } from '../core/entry-boundary.ts';
+import { TeleopError } from '../core/errors.ts';
 import { RecordRing } from '../core/memory/ring.ts';
 import { SnapshotBoard } from '../core/memory/snapshot.ts';
 import type { StructOf } from '../core/memory/struct-layout.ts';
@@ -9,12 +10,15 @@ import type { RobotModel } from '../geometry/robot-model.ts';
 import { HAND_POINTS } from '../hand/points.ts';
 import { sideRequestSchema } from '../messages/desk-requests.ts';
 import { knowsMotors, MOTOR_FIELDS, type MotorHealth, type MotorReport } from '../messages/motor-health.ts';
+import type { Person } from '../messages/person.ts';
 import { PLAYOUT_MODES } from '../messages/playout-request.ts';
 import type { ClosedCommand, InputStream, Telemetry } from '../messages/telemetry.ts';
 import { OUTCOMES, SEGMENTS, TRACE, type TraceRecord } from '../messages/trace-record.ts';
 import type { VideoEvent } from '../messages/video-event.ts';
 import { BOARD, BOARD_INPUTS, boardWords } from '../operator/board.ts';
 import { LiveFeel } from '../operator/live-feel.ts';
+import { type PersonBoard, personBoard, writePersonBoard } from '../operator/person-board.ts';
+import { savePerson } from '../rig/people.ts';
 import type { Rig } from '../rig/rig.ts';
 import { oneWayNs, segmentsNs } from '../trace/segments.ts';
 import { decodeHello } from '../wire/codecs/desk.ts';
@@ -42,17 +46,20 @@ export class TelemetryPublisher {
   readonly #subscribers = new Map<string, { address: string; port: number; untilMs: number }>();
   readonly #build: () => Telemetry | null;
   readonly #recorder: RecorderThread;
+  readonly #person: PersonBoard;
   readonly #onVideo: (event: VideoEvent) => boolean;
 
   private constructor(
     socket: Socket,
     counters: Counters,
     recorder: RecorderThread,
+    person: SharedArrayBuffer,
     onVideo: (event: VideoEvent) => boolean,
     build: () => Telemetry | null,
   ) {
     this.#socket = socket;
     this.#recorder = recorder;
+    this.#person = personBoard(person);
     this.#onVideo = onVideo;
     this.#build = build;
     socket.on('error', () => {});
@@ -96,6 +103,7 @@ export class TelemetryPublisher {
             socket,
             new Counters(memory.counters),
             recorder,
+            memory.person,
             onVideo,
             telemetryBuilder(rig, model, memory, stampSource, recorder, trouble),
           ),
@@ -118,7 +126,21 @@ export class TelemetryPublisher {
     const request = parseJson(bytes.subarray(TAG_BYTES), sideRequestSchema, MAX_REQUEST_BYTES);
     if (typeof request === 'string') return request;
     if (request.kind === 'video') return this.#onVideo(request) ? null : 'malformed';
+    if (request.kind === 'person') return this.#takePerson(request.name, request.person);
     this.#recorder.request(request);
+    return null;
+  }
+
+  /** Stores a measured hand and passes it to the control thread. */
+  #takePerson(name: string, person: Person): Reason | null {
+    try {
+      savePerson(name, person);
+    } catch (error) {
+      if (!(error instanceof TeleopError)) throw error;
+      // It still counts for this session.
+      console.error(`farhand: ${error.message}. ${error.hint}`);
+    }
+    writePersonBoard(this.#person, person);
     return null;
   }
 

@@ -10,7 +10,7 @@ import {
   type SeenPoses,
 } from '../mapping/retarget/calibration.ts';
 import { HOLD_S, POSE_PROMPTS, READY_S } from '../mapping/retarget/calibration-run.ts';
-import type { Person } from '../mapping/retarget/person.ts';
+import type { Person } from '../messages/person.ts';
 import { expectWords, type Given, JSON_OPTION, numberOption, type Verb } from './arguments.ts';
 import { writePerson } from './hand-calibration-file.ts';
 import { HandReceiver } from './hand-receiver.ts';

@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { parseDocument, stringify } from 'yaml';
 import { TeleopError } from '../core/errors.ts';
 import { writeWhole } from '../files/write-whole.ts';
-import type { Person } from '../mapping/retarget/person.ts';
+import type { Person } from '../messages/person.ts';
 import { savePerson } from '../rig/people.ts';
 import type { Given } from './arguments.ts';
 

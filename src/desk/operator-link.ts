@@ -34,8 +34,9 @@ export function openOperatorLink({
   const timer = setInterval(subscribe, 1000);
   return {
     forward(request) {
-      // Recorder requests bypass the control thread.
-      const port = request.kind === 'record' ? telemetryPort : deskPort;
+      // Requests that end in a file bypass the control thread.
+      const isFiled = request.kind === 'record' || request.kind === 'person';
+      const port = isFiled ? telemetryPort : deskPort;
       send(port, writeFrame(request.kind === 'hand' ? 'hand' : 'request', request, bytes));
     },
     hands(datagram) {

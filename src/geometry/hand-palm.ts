@@ -93,7 +93,8 @@ function rolesOf(chains: HandChains, f: number, axes: readonly Vector[]): LinkRo
   return links.map((e) => {
     const moves = at(chains.tipPerRad, e);
     const order = bends.indexOf(e);
-    if (order >= 0) return { does: names[order - before] ?? 'free', sign: Math.sign(dot(moves, axes[2]!)) || 1 };
+    if (order >= 0)
+      return { does: names[order - before] ?? 'free', sign: Math.sign(dot(moves, axes[2]!)) || 1 };
     const sideways = along(chains.axes, e, axes[2]!) > 0.5;
     return { does: sideways ? 'spread' : 'free', sign: Math.sign(dot(moves, axes[0]!)) || 1 };
   });

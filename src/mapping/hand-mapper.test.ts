@@ -136,6 +136,22 @@ describe('hand mapper', () => {
     );
   });
 
+  it('uses a newly measured person from the next engagement on', () => {
+    const mapper = createHandMapper(model);
+    const out = new Float64Array(JOINTS);
+    const follow = (from: number) => {
+      mapper.engage(handAt(from, HAND_SHAPES.open), HOME);
+      for (let i = 1; i < 200; i++) mapper.map(handAt(from + i / 72, HAND_SHAPES.open), out);
+      return out.slice();
+    };
+    const before = follow(0);
+    const bent: [number, number, number] = [0.3, 0, 0];
+    mapper.usePerson!({ openRad: [bent, bent, bent, bent] });
+    for (let i = 0; i < 50; i++) mapper.map(handAt(3 + i / 72, HAND_SHAPES.open), out);
+    assert.ok(mostRad(out, before) < AGREE_RAD, 'not while it is engaged');
+    assert.ok(mostRad(follow(10), before) > 0.1);
+  });
+
   it('averages and reports the resulting delay', () => {
     const mapper = createHandMapper(model, handMapperConfig.parse({ movingAverage: 5 }));
     assert.ok(Number.isNaN(mapper.filterDelayNs));

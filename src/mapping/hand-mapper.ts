@@ -3,6 +3,7 @@ import { NS_PER_S } from '../core/time/clock.ts';
 import type { RobotModel } from '../geometry/robot-model.ts';
 import { checkHand, HAND_NUMBERS, HAND_POINTS } from '../hand/points.ts';
 import type { HandSample } from '../messages/hand-sample.ts';
+import type { Person } from '../messages/person.ts';
 import type { SolveStatus } from './ik/contract.ts';
 import type { Mapper } from './mapper.ts';
 import { MAX_APPROACH_STEP_S } from './placement.ts';
@@ -36,7 +37,10 @@ export function createHandMapper(
  */
 class HandMapper implements Mapper {
   readonly #transform: HandTransform;
-  readonly #retargeter: Retargeter;
+  #retargeter: Retargeter;
+  readonly #retarget: (person: Person) => Retargeter;
+  /** Measured during the engagement. */
+  #nextPerson: Person | null = null;
   readonly #approachRadS: number;
   readonly #maxRadS: Float64Array;
   readonly #pointsM = new Float64Array(HAND_NUMBERS);
@@ -50,7 +54,9 @@ class HandMapper implements Mapper {
   constructor(model: RobotModel, options: HandMapperConfig) {
     const { movingAverage, bounds, scale, offsetM, approachRadS, ...retarget } = options;
     this.#transform = new HandTransform({ movingAverage, bounds, scale, offsetM });
-    this.#retargeter = createRetargeter(model, { ...retarget, handedness: 'right', pointFrame: 'rh' });
+    this.#retarget = (person) =>
+      createRetargeter(model, { ...retarget, person, handedness: 'right', pointFrame: 'rh' });
+    this.#retargeter = this.#retarget(retarget.person);
     this.#approachRadS = approachRadS;
     this.#maxRadS = Float64Array.from(model.joints, (joint) => joint.maxVelocityRadS);
     this.#goalRad = new Float64Array(model.joints.length);
@@ -64,6 +70,8 @@ class HandMapper implements Mapper {
 
   engage(hand: HandSample, measuredRad: ArrayLike<number>): 'ok' | 'bad-input' {
     this.#engaged = false;
+    if (this.#nextPerson !== null) this.#retargeter = this.#retarget(this.#nextPerson);
+    this.#nextPerson = null;
     this.#transform.reset();
     this.#retargeter.reset();
     if (this.#solve(hand) === 'bad-input') return 'bad-input';
@@ -95,6 +103,10 @@ class HandMapper implements Mapper {
 
   release(): void {
     this.#engaged = false;
+  }
+
+  usePerson(person: Person): void {
+    this.#nextPerson = person;
   }
 
   /** `unreachable`: the wrist is out of bounds. */

@@ -1,4 +1,5 @@
 import type { HandSample } from '../messages/hand-sample.ts';
+import type { Person } from '../messages/person.ts';
 import type { LimitedBy } from '../messages/robot-state.ts';
 import type { SolveStatus } from './ik/contract.ts';
 
@@ -16,6 +17,8 @@ export interface Mapper {
   release(): void;
   /** How an arm is guided; absent for mappers that guide no point. */
   readonly guidance?: Guidance | undefined;
+  /** Uses this person's hand from the next engagement on; only mappers of robot hands. */
+  usePerson?(person: Person): void;
 }
 
 /** The point of an arm that follows the hand. */

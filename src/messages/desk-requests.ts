@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { personName, personSchema } from './person.ts';
 import { PLAYOUT_MODES, PLAYOUT_QUALITIES } from './playout-request.ts';
 import type { DeskRequest } from './telemetry.ts';
 import type { VideoEvent } from './video-event.ts';
@@ -34,6 +35,8 @@ const record = z.discriminatedUnion('action', [
   recording('label', { episode: text, label: text }),
 ]);
 
+const person = z.strictObject({ kind: z.literal('person'), name: personName, person: personSchema });
+
 const stamp = z.number().min(0).max(Number.MAX_SAFE_INTEGER);
 const video = z.strictObject({
   ...{ kind: z.literal('video'), camera: z.string().max(128), captureNs: stamp, receivedNs: stamp },
@@ -52,7 +55,12 @@ export type DeskActionRequest = z.infer<typeof action>;
 export const deskActionSchema: z.ZodType<DeskActionRequest, unknown> = action;
 
 /** On its telemetry port, which is independent of the control thread. */
-export const sideRequestSchema = z.discriminatedUnion('kind', [record, video]);
+export const sideRequestSchema = z.discriminatedUnion('kind', [record, video, person]);
 
 /** From a page to its console. */
-export const deskRequestSchemas = [action, record, hand] as const satisfies readonly z.ZodType<DeskRequest>[];
+export const deskRequestSchemas = [
+  action,
+  record,
+  hand,
+  person,
+] as const satisfies readonly z.ZodType<DeskRequest>[];

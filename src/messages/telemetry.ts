@@ -1,4 +1,5 @@
 import type { MotorReport } from './motor-health.ts';
+import type { Person } from './person.ts';
 import type { PlayoutMode, PlayoutQuality } from './playout-request.ts';
 import type { RecorderStatus, RecordRequest } from './recording.ts';
 import type { LimitedBy, SupervisorState } from './robot-state.ts';
@@ -153,6 +154,8 @@ export type DeskRequest =
   | { kind: 'hold' }
   | { kind: 'teleop' }
   | { kind: 'input'; name: string }
+  /** A person's hand, measured by the page: stored under that name and used from the next engagement on. */
+  | { kind: 'person'; name: string; person: Person }
   | RecordRequest
   | {
       kind: 'hand';

@@ -28,6 +28,7 @@ import { DeskClient } from './desk-client.ts';
 import { Homing } from './homing.ts';
 import type { JointsKind } from './joints-ring.ts';
 import { LinkClient } from './link-client.ts';
+import { PersonFeed } from './person-board.ts';
 import { RobotView } from './robot-view.ts';
 import type { RowFeed } from './row-feed.ts';
 import { type OpenInput, Sampler } from './sampler.ts';
@@ -56,6 +57,8 @@ export interface OperatorParts {
    * Commanded joints when the hand was sampled (operator clock), and measured joints (robot clock). Hot path.
    */
   onJoints?: (kind: JointsKind, ns: number, seq: number, positionsRad: Float64Array) => void;
+  /** People whose hands were measured while the loop runs. */
+  person?: SharedArrayBuffer;
   /** Non-zero requests that the loop wind down; it calls `onFinished` once the last receipts are in. */
   windDown: Int32Array;
   /** Set on an e-stop, so that it is also sent by other routes. */
@@ -78,6 +81,8 @@ export class OperatorLoop implements DatagramHandler {
   readonly #mapper: Mapper;
   readonly #commandSource: CommandSource;
   readonly #desk: DeskClient;
+  readonly #hands: Mapper;
+  readonly #people: PersonFeed | null;
   readonly #inputNames: string[];
   readonly #bytes = new Uint8Array(256);
   readonly #shown;
@@ -100,6 +105,8 @@ export class OperatorLoop implements DatagramHandler {
       speedRadS: rig.operator.homeSpeedRadS,
       speedFraction: rig.robot.speedPercent / 100,
     };
+    this.#people = parts.person === undefined ? null : new PersonFeed(parts.person);
+    this.#hands = hands;
     this.#mapper = withJointTargets(hands, model, pathLimits, () => counters.add('joint-leap'));
     this.#parts = parts;
     this.#ticks = new Periodic(rig.operator.hz, clock.nowNs());
@@ -162,7 +169,10 @@ export class OperatorLoop implements DatagramHandler {
     this.#parts.lateness.add(nowNs - this.nextDeadlineNs());
     if (this.#ticks.due(nowNs)) this.#tick(nowNs);
     this.sync.tick(nowNs);
-    if (this.#hellos.due(nowNs)) this.#hello();
+    if (!this.#hellos.due(nowNs)) return;
+    this.#hello();
+    const person = this.#people?.next() ?? null;
+    if (person !== null) this.#hands.usePerson?.(person);
   }
 
   #tick(nowNs: number): void {

@@ -5,15 +5,10 @@ import { TeleopError } from '../core/errors.ts';
 import { readBounded } from '../files/read-bounded.ts';
 import { stateFolder } from '../files/state-folder.ts';
 import { writeWhole } from '../files/write-whole.ts';
-import { type Person, personSchema } from '../mapping/retarget/person.ts';
-
-/** Letters, digits, blanks, `-` and `_`: it becomes a file name. */
-const NAME = /^[\p{L}\p{N}][\p{L}\p{N} _-]{0,39}$/u;
+import { type Person, personName, personSchema } from '../messages/person.ts';
 
 const folder = (): string => path.join(stateFolder(), 'hands');
 const fileOf = (name: string): string => path.join(folder(), `${name}.yaml`);
-
-export const isPersonName = (name: string): boolean => NAME.test(name);
 
 /** People whose hand was calibrated on this machine. */
 export function peopleNames(): string[] {
@@ -46,7 +41,7 @@ export function loadPerson(nameOrPath: string): Person {
 
 /** Returns the file. */
 export function savePerson(name: string, person: Person): string {
-  if (!isPersonName(name))
+  if (!personName.safeParse(name).success)
     throw new TeleopError('bad-option', `"${name}" is not usable as a person’s name`, {
       hint: 'Use up to 40 letters, digits, blanks, - and _.',
     });

@@ -9,6 +9,7 @@ import { freeUdpPorts } from '../../src/wire/transports/free-ports.ts';
 import { makerModel, makerPoints } from '../hand/maker-kinematics.ts';
 import { gapM } from '../hand/people.ts';
 import { needs } from '../needs.ts';
+import { until } from '../until.ts';
 import { launchChromium } from './chromium.ts';
 import { emulateQuest, LOOPBACK_PEERS, Wearer } from './emulated-headset.ts';
 import { type Running, root, startFarhand } from './farhand.ts';
@@ -71,6 +72,19 @@ describe('a robot hand driven by an emulated headset', { skip: needs('chromium')
   after(async () => {
     await browser?.close();
     assert.equal(await demo?.end(), 0);
+  });
+
+  it('measures the wearer’s hand on request', { timeout: 120_000 }, async () => {
+    await waitFor('a tracked hand', ({ input, hand }) => input.status === 'ok' && hand?.pointsM != null);
+    const guide = async () =>
+      (await page.evaluate<string[] | null>('window.__farhandXr.guide()'))?.join(' | ') ?? '';
+    await page.evaluate('window.__farhandXr.measure()');
+    await until('the first prompt', async () => /GET READY \| Hold your hand flat/.test(await guide()));
+    await until('the hold', async () => /HOLD STILL/.test(await guide()));
+    // The emulator's hand is open: the next pose is asked for.
+    await until('the next pose', async () => /Make a fist.*pose 2 of 6/.test(await guide()), guide);
+    await page.evaluate('window.__farhandXr.measure()');
+    await until('an end', async () => /Cancelled/.test(await guide()));
   });
 
   it('follows the tracked fingers: its pinch opens and closes like the wearer’s', {

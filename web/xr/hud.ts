@@ -11,6 +11,8 @@ export interface HudState {
   rttMs: number | null;
   tracked: boolean;
   stopping: boolean;
+  /** Replaces the state while the wearer's hand is measured: title, what to do, what went wrong, countdown. */
+  guide: readonly string[] | null;
 }
 
 const TONES: Record<string, string> = {
@@ -36,7 +38,7 @@ export class Hud {
   draw(hud: HudState): void {
     const { telemetry, fresh } = hud;
     const state = fresh ? (telemetry?.robot?.state ?? 'disconnected') : 'no telemetry';
-    const lines = [
+    const lines = hud.guide ?? [
       state.toUpperCase(),
       fresh ? (telemetry?.robot?.cause ?? '') : 'the console sends no telemetry',
       problem(hud),
@@ -46,7 +48,7 @@ export class Hud {
     const text = lines.join('\n');
     if (text === this.#drawn) return;
     this.#drawn = text;
-    this.#paint(lines, TONES[state] ?? '#8794a4');
+    this.#paint([...lines], hud.guide ? '#62b0f0' : (TONES[state] ?? '#8794a4'));
   }
 
   #latency({ over, rttMs }: HudState): string {

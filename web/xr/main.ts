@@ -7,6 +7,7 @@ import { consoleKind } from '../shell/console-kind.ts';
 import { chooseQuality } from '../view/quality.ts';
 import { CameraBoard } from './camera-board.ts';
 import { ConsoleHeadsetLink, type HeadsetLink } from './headset-link.ts';
+import { HeadsetMeasure } from './headset-measure.ts';
 import { Hud } from './hud.ts';
 import { RobotHeadsetLink } from './robot-headset-link.ts';
 import { Room } from './room.ts';
@@ -23,6 +24,8 @@ declare global {
       over: string;
       frames: number;
       press(kind: 'arm' | 'reset'): void;
+      measure(): void;
+      guide(): readonly string[] | null;
       dropPeer(): void;
     };
   }
@@ -38,6 +41,8 @@ const page: Window['__farhandXr'] = {
   over: '',
   frames: 0,
   press: (kind) => link.send({ kind }),
+  measure: () => measure.toggle(),
+  guide: () => measure.guide(performance.now()),
   dropPeer: () => link.dropPeer(),
 };
 window.__farhandXr = page;
@@ -63,10 +68,18 @@ const session = new HeadsetSession({
   frame: afterPoses,
   ended: show,
 });
+const measure = new HeadsetMeasure((request) => link.send(request));
 const buttons = new TouchButtons([
   { label: () => nextStep().label, colour: '#1d4f7c', always: false, press: () => nextStep().act() },
   { label: () => 'HOME', colour: '#2b3644', always: false, press: () => link.send({ kind: 'home' }) },
   { label: () => 'STOP', colour: '#d9232e', always: true, press: () => stop.press(performance.now()) },
+  {
+    label: () => (measure.isRunning ? 'CANCEL' : 'MEASURE'),
+    colour: '#2b3644',
+    always: false,
+    press: () => measure.toggle(),
+    shown: () => measure.isOffered,
+  },
 ]);
 
 hud.board.root.position.set(0, 1.72, -1.35);
@@ -138,6 +151,7 @@ async function enter(mode: SessionMode): Promise<void> {
 function receive(message: ServerMessage): void {
   if (message.kind === 'hello') {
     room.setModel(message.model);
+    measure.setModel(message.model);
     const { cameras: names = [] } = message as { cameras?: string[] };
     openCameras(names);
     return;
@@ -147,6 +161,7 @@ function receive(message: ServerMessage): void {
   receivedMs = nowMs;
   page.telemetry = message;
   hud.add(message);
+  measure.show(message, nowMs);
   room.aim(message, nowMs);
   stop.update(message.robot?.state === 'stopped', nowMs);
   cue(message);
@@ -206,7 +221,9 @@ function showHud(): void {
   const { telemetry, access, over } = page;
   const { inControl = false, holder = null } = access ?? {};
   const tracked = session.packet.left.tracked || session.packet.right.tracked;
-  hud.draw({ telemetry, fresh: isFresh(), inControl, holder, over, rttMs, tracked, stopping: stop.pending });
+  const guide = stop.pending ? null : measure.guide(performance.now());
+  const now = { telemetry, fresh: isFresh(), inControl, holder, over, rttMs, tracked };
+  hud.draw({ ...now, stopping: stop.pending, guide });
 }
 
 function show(): void {

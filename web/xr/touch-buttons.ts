@@ -12,6 +12,8 @@ export interface TouchButton {
   /** Works also while the robot is engaged. */
   always: boolean;
   press(): void;
+  /** Default: always. */
+  shown?(): boolean;
 }
 
 /** Buttons in the scene, pressed with a fingertip or a controller. One press per touch. */
@@ -32,6 +34,8 @@ export class TouchButtons {
   /** `tips`: in scene coordinates. `following`: only buttons with `always` work. */
   update(tips: readonly Vector3[], following: boolean): void {
     for (const entry of this.#buttons) {
+      entry.board.root.visible = entry.button.shown?.() ?? true;
+      if (!entry.board.root.visible) continue;
       this.#draw(entry);
       const touched = tips.some((tip) => {
         this.#at.copy(tip);

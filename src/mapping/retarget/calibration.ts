@@ -2,10 +2,10 @@ import { HandChains } from '../../geometry/hand-chains.ts';
 import { measurePalm } from '../../geometry/hand-palm.ts';
 import type { RobotModel } from '../../geometry/robot-model.ts';
 import { checkHand, HAND_NUMBERS, spanM } from '../../hand/points.ts';
+import type { Person } from '../../messages/person.ts';
 import { FingerTargets } from './finger-targets.ts';
 import { createHandMeter, HAND_ANGLES } from './hand-angles.ts';
 import { PalmPoints } from './palm-points.ts';
-import type { Person } from './person.ts';
 
 /** Poses that the person shows, in this order; the last four touch that finger with the thumb. */
 export const CALIBRATION_POSES = ['open', 'fist', 'index', 'middle', 'ring', 'pinky'] as const;

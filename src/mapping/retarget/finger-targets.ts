@@ -1,6 +1,6 @@
 import type { HandChains } from '../../geometry/hand-chains.ts';
 import type { RobotPalm } from '../../geometry/hand-palm.ts';
-import type { Person } from './person.ts';
+import type { Person } from '../../messages/person.ts';
 
 /** Weights of the angle mapping, in metres per radian. */
 const LIKE_FINGER_M = 0.004;

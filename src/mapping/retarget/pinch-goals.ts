@@ -1,6 +1,6 @@
 import type { HandChains } from '../../geometry/hand-chains.ts';
+import type { Person } from '../../messages/person.ts';
 import type { FingerTargets } from './finger-targets.ts';
-import type { Person } from './person.ts';
 
 /** Person's distance from thumb to fingertip, for a palm of MEAN_PALM_M, over which a pinch forms. */
 const NEAR_M = 0.025;
@@ -37,8 +37,8 @@ export class PinchGoals {
     const names = chains.hand.fingers.map(({ name }) => name);
     this.#tips = Int32Array.from(names, (name) => TIPS[name]);
     this.#shiftM = Float64Array.from(names, (name) => {
-      const touch = touchM?.[TIPS[name] / 12 - 2] ?? 0;
-      return touch > 0 ? CONTACT_M - touch : 0;
+      const touch = touchM?.[TIPS[name] / 12 - 2];
+      return touch === undefined ? 0 : CONTACT_M - touch;
     });
     this.vectorsM = new Float64Array(3 * this.#fingers);
     this.weights = new Float64Array(this.#fingers);

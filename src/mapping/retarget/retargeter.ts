@@ -8,8 +8,8 @@ import {
   type PointsReason,
   takeHandPoints,
 } from '../../hand/points.ts';
+import { personSchema } from '../../messages/person.ts';
 import { createAngleMapping } from './angle-mapping.ts';
-import { personSchema } from './person.ts';
 import { VectorMapping } from './vector-mapping.ts';
 import { WristAngle } from './wrist-angle.ts';
 

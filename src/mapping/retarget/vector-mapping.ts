@@ -3,11 +3,11 @@ import { HandChains } from '../../geometry/hand-chains.ts';
 import { measurePalm } from '../../geometry/hand-palm.ts';
 import type { RobotModel } from '../../geometry/robot-model.ts';
 import { HAND_NUMBERS } from '../../hand/points.ts';
+import type { Person } from '../../messages/person.ts';
 import { BoxedStep } from './boxed-step.ts';
 import { FingerTargets } from './finger-targets.ts';
 import { NormalEquations } from './normal-equations.ts';
 import { PalmPoints } from './palm-points.ts';
-import type { Person } from './person.ts';
 import { PinchGoals } from './pinch-goals.ts';
 import { PointFilter } from './point-filter.ts';
 

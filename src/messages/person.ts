@@ -1,6 +1,10 @@
 import { z } from 'zod';
 
+/** Letters, digits, blanks, `-` and `_`: it becomes a file name. */
+export const personName = z.string().regex(/^[\p{L}\p{N}][\p{L}\p{N} _-]{0,39}$/u);
+
 const lengths = z.array(z.number().min(0.01).max(0.3)).length(5);
+const offset = z.number().min(-0.1).max(0.1);
 const bend = z.number().min(-0.35).max(0.35);
 
 /** What `farhand calibrate hand` finds out about a person's hand. Fingers from the thumb. */
@@ -17,7 +21,7 @@ export const personSchema = z.strictObject({
     .optional()
     .describe('bend (MCP, PIP, DIP) that the tracker reports for index … pinky of a flat hand'),
   thumbM: z
-    .tuple([z.number(), z.number(), z.number()])
+    .tuple([offset, offset, offset])
     .optional()
     .describe('correction of the thumb’s target in the palm’s frame of the robot'),
 });
