@@ -1,6 +1,7 @@
 import { NS_PER_S } from '../core/time/clock.ts';
 import type { RobotModel } from '../geometry/robot-model.ts';
 import type { HandSample } from '../messages/hand-sample.ts';
+import { JointSteady } from './filters/joint-steady.ts';
 import type { SolveStatus } from './ik/contract.ts';
 import { createJointPath, type JointPath, type JointPathLimits, minimumJerk } from './joint-path.ts';
 import type { Guidance, Mapper } from './mapper.ts';
@@ -34,6 +35,7 @@ class JointFollower implements Mapper {
   readonly #onLeap: () => void;
   readonly #maxRadS: Float64Array;
   readonly #path: JointPath;
+  readonly #steady: JointSteady;
   /** Goal of the drive; then the last target. */
   readonly #goalRad: Float64Array;
   /** Remaining offset to the targets when they are joined. */
@@ -48,10 +50,12 @@ class JointFollower implements Mapper {
     this.#maxRadS = Float64Array.from(model.joints, (joint) => joint.maxVelocityRadS);
     this.#goalRad = new Float64Array(model.joints.length);
     this.#offsetRad = new Float64Array(model.joints.length);
+    this.#steady = new JointSteady(model.joints.length);
     this.#path = createJointPath(model, this.#goalRad, limits);
   }
 
   get filterDelayNs(): number {
+    if (this.#phase === 'follow') return this.#steady.delayNs;
     return this.#phase === 'hands' ? this.#hands.filterDelayNs : Number.NaN;
   }
 
@@ -85,6 +89,7 @@ class JointFollower implements Mapper {
       this.#goalRad[i] = sample.jointsRad[i]!;
       outRad[i] = this.#goalRad[i]! + left * this.#offsetRad[i]!;
     }
+    this.#steady.apply(outRad, sample.takenNs);
     return left === 0 ? 'ok' : 'clamped';
   }
 
@@ -108,6 +113,7 @@ class JointFollower implements Mapper {
       travelRad = Math.max(travelRad, Math.abs(this.#offsetRad[i]!));
     }
     this.#joinedNs = this.#followedNs = sample.takenNs;
+    this.#steady.reset(fromRad, sample.takenNs);
     this.#phase = travelRad <= NEAR_RAD ? 'follow' : 'drive';
     if (this.#phase === 'drive') this.#path.begin(fromRad, sample.takenNs);
   }
