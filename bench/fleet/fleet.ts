@@ -1,149 +1,252 @@
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { type Given, JSON_OPTION, numberOption, type Verb } from '../../src/cli/arguments.ts';
 import { type Percentiles, percentiles } from '../../src/core/statistics/percentiles.ts';
+import { createAudit } from '../../src/fleet/audit.ts';
 import { type Authority, createAuthority, issue } from '../../src/fleet/authority.ts';
-import { connectFleet } from '../../src/fleet/connection.ts';
-import { LeaseStore } from '../../src/fleet/lease-store.ts';
-import type { FleetRole } from '../../src/fleet/roles.ts';
+import { connectFleet, type FleetConnection } from '../../src/fleet/connection.ts';
+import { LeaseBucket } from '../../src/fleet/leases/lease-bucket.ts';
+import { publicKeyOf } from '../../src/fleet/leases/lease-keys.ts';
+import { loadJwt } from '../../src/fleet/nats-module.ts';
 import { type RunningServer, startServer } from '../../src/fleet/server-process.ts';
+import { subjects } from '../../src/fleet/subjects.ts';
 import { freeUdpPorts } from '../../src/wire/transports/free-ports.ts';
 import { print } from '../bench.ts';
 import { environment, environmentText, type LoadSeen, loadText, meterLoad } from '../environment.ts';
 import { Progress } from '../progress.ts';
-import { type Load, type OperatorsDone, PRESENCE_HZ, type RobotsDone, TELEMETRY_HZ } from './shared.ts';
+import { userMaker } from './make-users.ts';
+import {
+  type OperatorsDone,
+  operatorUser,
+  type RobotsDone,
+  robotName,
+  robotUser,
+  type Share,
+} from './shared.ts';
 
 const SIZES = [10, 100, 1000];
-const MOST_LEASES = 50;
-/** Threads that run the robots. */
-const SHARES = 4;
+/** Robots of one thread. */
+const PER_THREAD = 2500;
+/** One in ten robots is leased, unless an option says otherwise. */
+const LEASED_SHARE = 0.1;
+const IDLE_HZ = 0.2;
 const LEAST_PRESENCE = 0.95;
 /** Time to connect a thousand robots, with their keys, on a busy machine. */
-const CONNECT_S = 12;
+const CONNECT_S = 20;
 const TICKS_PER_S = 100;
 
 export interface Sized {
   robots: number;
+  servers: number;
   leases: number;
   connectS: number;
+  /** Of all servers together. */
   cpuPercent: number;
-  rssMb: number;
-  messagesPerS: number;
-  telemetryShare: number;
+  rssMb: number[];
+  /** Sent by one robot that nobody drives. */
+  idleHz: number;
   presenceShare: number;
   renewMs: Percentiles | null;
   signalMs: Percentiles | null;
-  pollMs: Percentiles | null;
+  renewals: number;
+  lost: number;
   leasesLost: number;
-  signalsLost: number;
+  ended: number;
+  reasons: string[];
   load: LoadSeen;
 }
 
 export const fleetBench: Verb = {
   name: 'fleet',
-  usage: '[--seconds S]',
-  about: 'Simulated robots and operators on one NATS server: 10, 100 and 1,000, with 50 leases.',
-  details: `Every robot has its own connection: presence at ${PRESENCE_HZ} Hz, telemetry at ${TELEMETRY_HZ} Hz. Every lease is renewed twice a second
-and checked by its robot; its operator signals the robot once a second. Needs nats-server.
-Requirements: no lease lost, ${100 * LEAST_PRESENCE} % of presence seen. See docs/scale.md.`,
+  usage: '[--robots N] [--leases N] [--servers 1|3] [--seconds S]',
+  about: 'Agents of fleet robots, without robots, and operators that lease some of them, on real servers.',
+  details: `Every robot is the agent that runs beside a real one, with its own key and connection. Every operator has its own,
+too: it asks its robot for a nonce and renews the lease with it every 2 s. Three lease services run. Needs nats-server.
+Requirements: no request, lease or connection lost, ${100 * LEAST_PRESENCE} % of presence seen. See docs/scale.md.`,
   options: {
-    seconds: { type: 'string', value: 'S', about: 'seconds to measure per size (default: 8)' },
+    robots: { type: 'string', value: 'N', about: `robots (default: ${SIZES.join(', ')} in turn)` },
+    leases: { type: 'string', value: 'N', about: 'leased robots (default: one in ten)' },
+    servers: { type: 'string', value: 'N', about: 'servers: 1 or 3 (default: 1)' },
+    seconds: { type: 'string', value: 'S', about: 'seconds to measure per size (default: 10)' },
     json: JSON_OPTION,
   },
   async run(given: Given) {
-    const seconds = numberOption(given, 'seconds', 2, 25) ?? 8;
-    const folder = mkdtempSync(path.join(tmpdir(), 'farhand-fleet-bench-'));
-    const progress = new Progress(SIZES.length, SIZES.length * (seconds + CONNECT_S));
-    let server: RunningServer | undefined;
-    try {
-      const authority = await createAuthority(path.join(folder, 'keys'));
-      const [port] = await freeUdpPorts(1);
-      server = await startServer(authority, { name: 'bench', host: '127.0.0.1', port: port! });
-      const creds = await credentials(authority);
-      const admin = await connectFleet(server.url, creds.admin);
-      await LeaseStore.create(admin.nats);
-      await admin.close();
-      const sizes: Sized[] = [];
-      for (const robots of SIZES)
-        sizes.push(
-          await progress.during(`${robots} robots`, seconds + CONNECT_S, () =>
-            measure(server!, {
-              ...creds,
-              url: server!.url,
-              first: 0,
-              robots,
-              leases: Math.min(MOST_LEASES, robots),
-              seconds,
-            }),
-          ),
-        );
-      const passed = sizes.every(
-        ({ leasesLost, presenceShare }) => leasesLost === 0 && presenceShare >= LEAST_PRESENCE,
+    const seconds = numberOption(given, 'seconds', 5, 120) ?? 10;
+    const robots = numberOption(given, 'robots', 1, 20_000);
+    const servers = (numberOption(given, 'servers', 1, 3) ?? 1) === 1 ? 1 : 3;
+    const counts = robots === null ? SIZES : [robots];
+    const progress = new Progress(counts.length, counts.length * (seconds + CONNECT_S));
+    const sizes: Sized[] = [];
+    for (const count of counts) {
+      const leases = Math.min(
+        count,
+        numberOption(given, 'leases', 0, count) ?? Math.ceil(count * LEASED_SHARE),
       );
-      print(given, { seconds, sizes, passed, environment: environment() }, text(sizes, passed));
-      return passed ? 0 : 1;
-    } finally {
-      await server?.close();
-      rmSync(folder, { recursive: true, force: true });
+      const label = `${count} robots`;
+      sizes.push(
+        await progress.during(label, seconds + CONNECT_S, () =>
+          measure({ robots: count, leases, servers, seconds }),
+        ),
+      );
     }
+    const passed = sizes.every(isGood);
+    print(given, { seconds, sizes, passed, environment: environment() }, text(sizes, passed));
+    return passed ? 0 : 1;
   },
 };
 
-async function credentials(authority: Authority) {
-  const make = async (name: string, role: FleetRole) => {
-    const file = path.join(authority.folder, `${name}.creds`);
-    writeFileSync(
-      file,
-      await issue(authority, { name, role, robots: ['*'], seconds: 3600 }, Date.now() / 1000),
-    );
-    return file;
-  };
-  return {
-    admin: await make('admin', 'admin'),
-    robotCreds: await make('sims', 'robot'),
-    operatorCreds: await make('people', 'operator'),
-  };
+const isGood = ({ lost, leasesLost, ended, presenceShare }: Sized): boolean =>
+  lost === 0 && leasesLost === 0 && ended === 0 && presenceShare >= LEAST_PRESENCE;
+
+interface Size {
+  robots: number;
+  leases: number;
+  servers: number;
+  seconds: number;
 }
 
-async function measure(server: RunningServer, workerData: Load & { admin: string }): Promise<Sized> {
-  const { robots, leases, seconds } = workerData;
-  const startedMs = performance.now();
-  const start = (name: string, share: Load) =>
-    new Worker(new URL(`./${name}-worker.js`, import.meta.url), { workerData: share });
-  const count = Math.min(SHARES, robots);
-  const shares = Array.from({ length: count }, (_, i) => {
-    const first = Math.floor((i * robots) / count);
-    return { ...workerData, first, robots: Math.floor(((i + 1) * robots) / count) - first };
-  });
-  const sides = [start('operators', workerData), ...shares.map((share) => start('robots', share))];
-  await Promise.all(sides.map((side) => once(side, 'message')));
-  const connectS = (performance.now() - startedMs) / 1000;
-  const pid = server.process.pid!;
-  const [before, seen, fromMs] = [cpuTicks(pid), meterLoad(), performance.now()];
-  const results = sides.map((side) => once(side, 'message'));
-  for (const side of sides) side.postMessage('go');
-  const [[operators], ...reported] = (await Promise.all(results)) as [[OperatorsDone], ...[RobotsDone][]];
-  const published = reported.reduce((sum, [{ published: n }]) => sum + n, 0);
-  const tookS = (performance.now() - fromMs) / 1000;
-  const cpuPercent = ((cpuTicks(pid) - before) / TICKS_PER_S / tookS) * 100;
-  const rssMb = residentMb(pid);
-  const load = seen();
-  const ended = sides.map((side) => once(side, 'exit'));
-  for (const side of sides) side.postMessage('end');
-  await Promise.all(ended);
-  return {
-    ...{ robots, leases, connectS, cpuPercent, rssMb, load },
-    messagesPerS: (published * (1 + PRESENCE_HZ / TELEMETRY_HZ)) / tookS,
-    telemetryShare: operators.telemetryReceived / (leases * TELEMETRY_HZ * seconds),
-    presenceShare: operators.presenceReceived / (robots * PRESENCE_HZ * seconds),
-    renewMs: percentiles(operators.renewMs),
-    signalMs: percentiles(operators.signalMs),
-    pollMs: percentiles(reported.flatMap(([{ pollMs }]) => pollMs)),
-    ...{ leasesLost: operators.leasesLost, signalsLost: operators.signalsLost },
-  };
+/** A fleet's servers and services, and the credentials of its robots and operators. */
+class BenchFleet {
+  readonly folder = mkdtempSync(path.join(tmpdir(), 'farhand-fleet-bench-'));
+  readonly servers: RunningServer[] = [];
+  readonly workers: Worker[] = [];
+  console!: FleetConnection;
+
+  get url(): string {
+    return this.servers.map(({ url }) => url).join(',');
+  }
+
+  async start({ robots, leases, servers }: Size): Promise<void> {
+    const authority = await createAuthority(path.join(this.folder, 'keys'));
+    const ports = await freeUdpPorts(2 * servers);
+    const routes = ports.slice(servers).map((port) => `nats-route://127.0.0.1:${port}`);
+    const place = (i: number) => ({
+      ...{ name: `n${i}`, host: '127.0.0.1', port: ports[i]! },
+      ...(servers === 1
+        ? {}
+        : { cluster: { name: 'bench', host: '127.0.0.1', port: ports[servers + i]!, routes } }),
+    });
+    const starting = Array.from({ length: servers }, (_, i) => startServer(authority, place(i)));
+    this.servers.push(...(await Promise.all(starting)));
+    await this.#serve(authority, servers);
+    await writeUsers(authority, this.folder, robots, leases);
+    this.console = await connectFleet(this.url, path.join(this.folder, 'console.creds'));
+  }
+
+  async #serve(authority: Authority, servers: number): Promise<void> {
+    const write = async (name: 'admin' | 'service') => {
+      const file = path.join(this.folder, `${name}.creds`);
+      const who = { name, role: name, robots: ['*'], seconds: 36_000 };
+      writeFileSync(file, await issue(authority, who, Date.now() / 1000));
+      return file;
+    };
+    const admin = await connectFleet(this.url, await write('admin'));
+    for (let left = 60; ; left--)
+      try {
+        await LeaseBucket.create(admin.nats, servers);
+        await createAudit(admin.nats, servers);
+        break;
+      } catch (error) {
+        if (left === 0) throw error;
+        await new Promise((resolve) => setTimeout(resolve, 500));
+      }
+    await admin.close();
+    const credentials = await write('service');
+    const leaseKey = authority.leaseKeys['']!.present;
+    const services = [1, 2, 3].map(() => this.thread('services', { url: this.url, credentials, leaseKey }));
+    await Promise.all(services.map((each) => once(each, 'message')));
+  }
+
+  thread(name: string, workerData: object): Worker {
+    const worker = new Worker(new URL(`./${name}-worker.js`, import.meta.url), { workerData });
+    this.workers.push(worker);
+    return worker;
+  }
+
+  async close(): Promise<void> {
+    const ended = this.workers.map((worker) => once(worker, 'exit'));
+    for (const worker of [...this.workers].reverse()) worker.postMessage('end');
+    await Promise.race([Promise.all(ended), new Promise((resolve) => setTimeout(resolve, 15_000))]);
+    await Promise.all(this.workers.map((worker) => worker.terminate()));
+    await this.console?.close();
+    await Promise.all(this.servers.map((server) => server.close()));
+    rmSync(this.folder, { recursive: true, force: true });
+  }
+}
+
+async function writeUsers(
+  authority: Authority,
+  folder: string,
+  robots: number,
+  leases: number,
+): Promise<void> {
+  const { fromSeed } = await loadJwt();
+  const seed = authority.usersSeed;
+  const publicKey = fromSeed(new TextEncoder().encode(seed)).getPublicKey();
+  const keys = Object.values(authority.leaseKeys['']!).map((key) => `lease:${publicKeyOf(String(key))}`);
+  const make = userMaker({ seed, publicKey }, keys);
+  mkdirSync(folder, { recursive: true });
+  const write = (role: 'robot' | 'operator', name: string, of: string) =>
+    writeFileSync(path.join(folder, `${name}.creds`), make(role, name, [of]));
+  for (let n = 0; n < robots; n++) write('robot', robotUser(n), robotName(n));
+  for (let n = 0; n < leases; n++) write('operator', operatorUser(n), robotName(n));
+  write('operator', 'console', 'bench/*');
+}
+
+async function measure(size: Size): Promise<Sized> {
+  const { robots, leases, servers, seconds } = size;
+  const fleet = new BenchFleet();
+  try {
+    await fleet.start(size);
+    let received = 0;
+    fleet.console.nats.subscribe(subjects.presence('bench/*'), { callback: () => void received++ });
+    await fleet.console.nats.flush();
+    const startedMs = performance.now();
+    const share = (first: number, count: number): Share => ({
+      ...{ url: fleet.url, folder: fleet.folder, first, robots: count },
+    });
+    const parts = Array.from({ length: Math.ceil(robots / PER_THREAD) }, (_, i) => i * PER_THREAD);
+    const agents = parts.map((first) =>
+      fleet.thread('robots', share(first, Math.min(PER_THREAD, robots - first))),
+    );
+    await Promise.all(agents.map((each) => once(each, 'message')));
+    const connectS = (performance.now() - startedMs) / 1000;
+    const people = leases === 0 ? [] : [fleet.thread('operators', share(0, leases))];
+    await Promise.all(people.map((each) => once(each, 'message')));
+    const sides = [...agents, ...people];
+    const pids = fleet.servers.map(({ process: child }) => child.pid!);
+    const cpu = () => pids.reduce((sum, pid) => sum + cpuTicks(pid), 0);
+    const [before, seen, fromMs] = [cpu(), meterLoad(), performance.now()];
+    received = 0;
+    for (const side of sides) side.postMessage('go');
+    await new Promise((resolve) => setTimeout(resolve, seconds * 1000));
+    const results = sides.map((side) => once(side, 'message'));
+    for (const side of sides) side.postMessage('stop');
+    const reported = (await Promise.all(results)).map(([each]) => each as unknown);
+    const tookS = (performance.now() - fromMs) / 1000;
+    const told = reported.slice(0, agents.length) as RobotsDone[];
+    const done = reported.slice(agents.length) as OperatorsDone[];
+    const sent = told.reduce((sum, each) => sum + each.sent, 0);
+    const answered = done.flatMap(({ signalMs }) => signalMs);
+    return {
+      ...{ robots, servers, leases, connectS, rssMb: pids.map(residentMb), load: seen() },
+      cpuPercent: ((cpu() - before) / TICKS_PER_S / tookS) * 100,
+      idleHz: (sent - answered.length) / tookS / robots,
+      presenceShare: received / (robots * IDLE_HZ * tookS),
+      renewMs: percentiles(done.flatMap(({ renewMs }) => renewMs)),
+      signalMs: percentiles(answered),
+      renewals: done.reduce((sum, { renewMs }) => sum + renewMs.length, 0),
+      lost: done.reduce((sum, each) => sum + each.lost, 0),
+      leasesLost: done.reduce((sum, each) => sum + each.leasesLost, 0),
+      ended: told.reduce((sum, each) => sum + each.ended, 0),
+      reasons: done.flatMap(({ reasons }) => reasons),
+    };
+  } finally {
+    await fleet.close();
+  }
 }
 
 function cpuTicks(pid: number): number {
@@ -159,43 +262,28 @@ function text(sizes: readonly Sized[], passed: boolean): string {
   const spread = (p: Percentiles | null) => (p ? `${p.p50.toFixed(1)} / ${p.p99.toFixed(1)}` : '–');
   const head = [
     'robots',
+    'servers',
     'leases',
-    'msg/s',
-    'server CPU',
+    'CPU',
     'memory',
+    'idle msg/s',
     'renew p50/p99',
     'signal p50/p99',
-    'ask p50/p99',
   ];
   const rows = sizes.map((s) => [
-    ...[String(s.robots), String(s.leases), s.messagesPerS.toFixed(0), `${s.cpuPercent.toFixed(1)} %`],
-    ...[`${s.rssMb.toFixed(0)} MB`, spread(s.renewMs), spread(s.signalMs), spread(s.pollMs)],
+    ...[String(s.robots), String(s.servers), String(s.leases), `${s.cpuPercent.toFixed(1)} %`],
+    ...[`${Math.max(...s.rssMb).toFixed(0)} MB`, s.idleHz.toFixed(2), spread(s.renewMs), spread(s.signalMs)],
   ]);
-  const line = (cells: readonly string[]) => cells.map((cell, i) => cell.padStart(i < 5 ? 11 : 16)).join('');
-  const bars = (title: string, value: (s: Sized) => number, unit: string) => {
-    const most = Math.max(...sizes.map(value));
-    const bar = (s: Sized) => '█'.repeat(Math.max(1, Math.round((value(s) / most) * 40)));
-    return [
-      title,
-      ...sizes.map((s) => `${String(s.robots).padStart(6)} ${bar(s)} ${value(s).toFixed(1)} ${unit}`),
-    ];
-  };
+  const line = (cells: readonly string[]) => cells.map((cell, i) => cell.padStart(i < 6 ? 11 : 18)).join('');
   return [
-    environmentText(environment()),
-    '',
-    line(head),
-    ...rows.map(line),
-    '',
-    ...bars('server CPU', (s) => s.cpuPercent, '% of a core'),
-    ...bars('server memory', (s) => s.rssMb, 'MB'),
-    ...bars('lease renewal p99', (s) => s.renewMs?.p99 ?? 0, 'ms'),
-    '',
+    ...[environmentText(environment()), '', line(head), ...rows.map(line), ''],
     ...sizes.map(
       (s) =>
-        `${s.robots} robots: connected in ${s.connectS.toFixed(1)} s; presence seen ${(100 * s.presenceShare).toFixed(1)} %, ` +
-        `telemetry ${(100 * s.telemetryShare).toFixed(1)} %; ${s.leasesLost} leases and ${s.signalsLost} requests lost; ${loadText(s.load)}`,
+        `${s.robots} robots: connected in ${s.connectS.toFixed(1)} s; presence seen ${(100 * s.presenceShare).toFixed(1)} %; ` +
+        `${s.renewals} renewals; lost: ${s.lost} requests, ${s.leasesLost} leases, ${s.ended} connections; ${loadText(s.load)}` +
+        (s.reasons.length > 0 ? `\n  ${s.reasons.join('\n  ')}` : ''),
     ),
-    'Times in milliseconds. Robots and operators share this machine with the server.',
+    'Times in milliseconds. CPU of all servers, memory of the largest. Everything shares this machine.',
     passed ? 'requirements met' : 'REQUIREMENT NOT MET',
   ].join('\n');
 }

@@ -1,75 +1,65 @@
+import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parentPort, workerData } from 'node:worker_threads';
-import { LeaseStore } from '../../src/fleet/lease-store.ts';
-import { subjects } from '../../src/fleet/subjects.ts';
-import {
-  connectMany,
-  type Load,
-  type OperatorsDone,
-  RENEW_MS,
-  robotName,
-  SIGNAL_BYTES,
-  SIGNAL_MS,
-} from './shared.ts';
+import { connectFleet } from '../../src/fleet/connection.ts';
+import { LeaseClient } from '../../src/fleet/leases/lease-client.ts';
+import { makeKey } from '../../src/fleet/leases/lease-keys.ts';
+import { signalRobot } from '../../src/fleet/signalling.ts';
+import { many, type OperatorsDone, operatorUser, robotName, type Share } from './shared.ts';
 
-/**
- * Every operator holds the lease of a robot, receives its telemetry and signals it; one console receives all
- * presence.
- */
-const load = workerData as Load;
-const operators = await connectMany(load.url, load.operatorCreds, load.leases);
-const [console1] = await connectMany(load.url, load.operatorCreds, 1);
-const done: OperatorsDone = {
-  ...{ renewMs: [], signalMs: [], leasesLost: 0, signalsLost: 0, telemetryReceived: 0, presenceReceived: 0 },
+/** Operators, one per leased robot: each renews the lease every 2 s with a nonce that it asked the robot for. */
+const { url, folder, first, robots } = workerData as Share;
+const RENEW_MS = 2000;
+const done: OperatorsDone = { renewMs: [], signalMs: [], lost: 0, leasesLost: 0, reasons: [] };
+let isMeasured = false;
+let isOver = false;
+
+const failed = (error: unknown) => {
+  if (!isMeasured) return;
+  done.lost++;
+  if (done.reasons.length < 5) done.reasons.push((error as Error).message);
 };
-console1!.nats.subscribe(subjects.presence('*'), { callback: () => void done.presenceReceived++ });
-const held = await Promise.all(
-  operators.map(async ({ nats, user }, n) => {
-    nats.subscribe(subjects.telemetry(robotName(n)), { callback: () => void done.telemetryReceived++ });
-    const store = await LeaseStore.open(nats);
-    return { nats, user, store, robot: robotName(n) };
-  }),
-);
-await console1!.nats.flush();
+
+const operators = await many(first, robots, async (n) => {
+  const connection = await connectFleet(url, path.join(folder, `${operatorUser(n)}.creds`));
+  const client = new LeaseClient(connection);
+  const robot = robotName(n);
+  return { connection, client, robot, token: (await client.take(robot, makeKey().publicKey)).token };
+});
+
+async function timed<T>(list: number[], asking: Promise<T>): Promise<T> {
+  const startMs = performance.now();
+  const answer = await asking;
+  if (isMeasured) list.push(performance.now() - startMs);
+  return answer;
+}
+
+async function keep({ connection, client, robot, token }: (typeof operators)[number], n: number) {
+  await sleep((n / robots) * RENEW_MS);
+  while (!isOver) {
+    const startMs = performance.now();
+    try {
+      const greeting = await timed(done.signalMs, signalRobot(connection, robot, { kind: 'greet' }));
+      const nonce = greeting.kind === 'greeting' ? greeting.nonce : '';
+      if ((await timed(done.renewMs, client.renew(robot, token, nonce))) === null) done.leasesLost++;
+    } catch (error) {
+      failed(error);
+    }
+    await sleep(Math.max(0, startMs + RENEW_MS - performance.now()));
+  }
+}
+
+const keeping = operators.map(keep);
 parentPort!.postMessage('ready');
-await new Promise((resolve) => parentPort!.once('message', resolve));
-
-const startedMs = performance.now();
-const goesOn = () => performance.now() - startedMs < load.seconds * 1000;
-
-async function keep({ store, robot }: (typeof held)[number], n: number): Promise<void> {
-  await sleep((n / load.leases) * RENEW_MS);
-  let revision = await store.create(robot, `holder-${n}`);
-  if (revision === null) done.leasesLost++;
-  while (goesOn() && revision !== null) {
-    await sleep(RENEW_MS);
-    const askedMs = performance.now();
-    const next: number | null | 'silent' = await store
-      .renew(robot, `holder-${n}`, revision)
-      .catch(() => 'silent');
-    if (next === 'silent') continue;
-    done.renewMs.push(performance.now() - askedMs);
-    if (next === null) done.leasesLost++;
-    revision = next;
+parentPort!.on('message', async (word: string) => {
+  if (word === 'go') isMeasured = true;
+  else if (word === 'stop') {
+    isMeasured = false;
+    parentPort!.postMessage(done);
+  } else {
+    isOver = true;
+    await Promise.all(keeping);
+    await Promise.all(operators.map(({ connection }) => connection.close()));
+    process.exit(0);
   }
-}
-
-async function signal({ nats, user, robot }: (typeof held)[number], n: number): Promise<void> {
-  await sleep((n / load.leases) * SIGNAL_MS);
-  const offer = 'o'.repeat(SIGNAL_BYTES);
-  while (goesOn()) {
-    const askedMs = performance.now();
-    await nats.request(subjects.signal(robot, user), offer, { timeout: 2000 }).then(
-      () => done.signalMs.push(performance.now() - askedMs),
-      () => {
-        done.signalsLost++;
-      },
-    );
-    await sleep(SIGNAL_MS);
-  }
-}
-
-await Promise.all(held.flatMap((each, n) => [keep(each, n), signal(each, n)]));
-parentPort!.postMessage(done);
-await new Promise((resolve) => parentPort!.once('message', resolve));
-await Promise.all([...operators, console1!].map((connection) => connection.close()));
+});

@@ -1,63 +1,52 @@
-import { connectFleet, type FleetConnection } from '../../src/fleet/connection.ts';
-
-/** Settings of both sides of a run. */
-export interface Load {
+/** A share of a run: robots or operators of one thread. */
+export interface Share {
   url: string;
-  robotCreds: string;
-  operatorCreds: string;
-  /** Number of the first robot of a share. */
+  /** Folder of the credentials: `<name>.creds`. */
+  folder: string;
+  /** Number of the first robot of the share. */
   first: number;
   robots: number;
-  leases: number;
-  seconds: number;
 }
 
-export const TELEMETRY_HZ = 10;
-export const PRESENCE_HZ = 1;
-export const RENEW_MS = 500;
-export const POLL_MS = 400;
-export const SIGNAL_MS = 1000;
-export const TELEMETRY_BYTES = 200;
-/** Size of a WebRTC offer or answer. */
-export const SIGNAL_BYTES = 2000;
+/** Robots are a group, so that one permission covers them. */
+export const robotName = (n: number): string => `bench/sim-${n}`;
+export const robotUser = (n: number): string => `sim-${n}`;
+export const operatorUser = (n: number): string => `person-${n}`;
 
-export const robotName = (n: number): string => `sim-${n}`;
+const AT_ONCE = 32;
+const TRIES = 6;
 
-const AT_ONCE = 8;
-const TRIES = 4;
-
-/** A server allows two seconds to prove a key, which may be too short for so many on a busy machine. */
-async function connectOne(url: string, creds: string): Promise<FleetConnection> {
-  for (let n = 1; ; n++) {
-    try {
-      return await connectFleet(url, creds);
-    } catch (error) {
-      if (n === TRIES) throw error;
-    }
-  }
-}
-
-/** Many connections, some at a time. */
-export async function connectMany(url: string, creds: string, count: number): Promise<FleetConnection[]> {
-  const made: FleetConnection[] = [];
-  while (made.length < count) {
-    const now = Math.min(AT_ONCE, count - made.length);
-    made.push(...(await Promise.all(Array.from({ length: now }, () => connectOne(url, creds)))));
-  }
+/** Runs `make` for each number, some at a time. A busy server may miss its own deadline: tries again. */
+export async function many<T>(first: number, count: number, make: (n: number) => Promise<T>): Promise<T[]> {
+  const made: T[] = [];
+  let next = 0;
+  const work = async () => {
+    for (let n = next++; n < count; n = next++)
+      for (let left = TRIES; ; left--)
+        try {
+          made[n] = await make(first + n);
+          break;
+        } catch (error) {
+          if (left === 1) throw error;
+        }
+  };
+  await Promise.all(Array.from({ length: Math.min(AT_ONCE, count) }, work));
   return made;
 }
 
+/** What a thread reports when the time is over. */
 export interface RobotsDone {
-  published: number;
-  polls: number;
-  pollMs: number[];
+  sent: number;
+  ended: number;
+  memoryMb: number;
 }
 
 export interface OperatorsDone {
   renewMs: number[];
   signalMs: number[];
+  /** Requests that got no answer, or were rejected. */
+  lost: number;
   leasesLost: number;
-  signalsLost: number;
-  telemetryReceived: number;
-  presenceReceived: number;
+  /** Why, for the first few. */
+  reasons: string[];
 }

@@ -3,12 +3,15 @@ import { announced } from '../app/fleet/announced.ts';
 import { operatorCompanion } from '../app/fleet/companion.ts';
 import { TeleopError } from '../core/errors.ts';
 import { stateFolder } from '../files/state-folder.ts';
-import { audit, createAudit, readAudit, readRobotAudit } from '../fleet/audit.ts';
+import { askAudit, createAudit, readAudit } from '../fleet/audit.ts';
 import { connectFleet, type FleetConnection } from '../fleet/connection.ts';
-import { LeaseStore } from '../fleet/lease-store.ts';
-import { estopReplySchema, type Presence, parsed, userOf } from '../fleet/messages.ts';
+import { LeaseBucket } from '../fleet/leases/lease-bucket.ts';
+import { LeaseClient } from '../fleet/leases/lease-client.ts';
+import type { Presence } from '../fleet/messages.ts';
+import { requestEstop } from '../fleet/request-estop.ts';
 import { roster } from '../fleet/roster.ts';
-import { ROBOT_NAME, subjects } from '../fleet/subjects.ts';
+import { versionWarning } from '../fleet/server-version.ts';
+import { ROBOT_NAME } from '../fleet/subjects.ts';
 import type { FleetConfig } from '../rig/fleet-config.ts';
 import { loadRig } from '../rig/rig.ts';
 import { type Given, numberOption } from './arguments.ts';
@@ -17,7 +20,6 @@ import { runRole } from './role-verb.ts';
 
 export const LOCAL_BROKER = 'nats://127.0.0.1:4222';
 const LOG_LINES = 50;
-const ESTOP_MS = 2000;
 
 /** Fleet settings from the rig and the command line. */
 export const fleetSettings = (given: Given): FleetConfig =>
@@ -92,7 +94,7 @@ function table(lines: readonly (readonly string[])[]): string {
 async function show(connection: FleetConnection, robot: string, given: Given): Promise<number> {
   const [[presence], lease] = await Promise.all([
     roster(connection, robot),
-    LeaseStore.open(connection.nats).then((store) => store.get(robot)),
+    new LeaseClient(connection).look(robot),
   ]);
   const found = { robot, presence: presence ?? null, lease };
   if (given.values['json'] === true) console.log(JSON.stringify(found));
@@ -100,7 +102,7 @@ async function show(connection: FleetConnection, robot: string, given: Given): P
   else {
     const { model, state, cause, link, version } = presence;
     console.log(`${robot}: ${model}, Farhand ${version}\n  ${state} (${cause})`);
-    console.log(`  lease: ${lease === null ? 'free' : `${userOf(lease.holder)}, token ${lease.revision}`}`);
+    console.log(`  lease: ${lease === null ? 'free' : `${lease.user}, token ${lease.token}`}`);
     if (link !== null)
       console.log(
         `  link: round trip ${link.rttMs ?? '–'} ms, ${link.fromOperatorHz?.toFixed(0)} datagrams/s in, ${link.toOperatorHz?.toFixed(0)} out`,
@@ -119,19 +121,9 @@ async function operate(given: Given): Promise<number> {
 }
 
 async function release(connection: FleetConnection, robot: string): Promise<number> {
-  const store = await LeaseStore.open(connection.nats);
-  const entry = await store.takeAway(robot);
-  if (entry === null) console.log(`${robot} is free`);
-  else {
-    audit(connection, robot, {
-      what: 'lease-released',
-      who: userOf(entry.holder),
-      why: 'taken away',
-      revision: entry.revision,
-    });
-    await connection.nats.flush();
-    console.log(`${robot}: lease taken from ${userOf(entry.holder)}; the robot is free now`);
-  }
+  const lease = await new LeaseClient(connection).takeAway(robot);
+  if (lease === null) console.log(`${robot} is free`);
+  else console.log(`${robot}: lease taken from ${lease.user}; the robot is free now`);
   return 0;
 }
 
@@ -142,14 +134,9 @@ async function estop(connection: FleetConnection, robot: string): Promise<number
       hint: 'Use the robot’s hardware emergency stop.',
       cause,
     });
-  let text: string;
-  try {
-    const subject = subjects.estop(robot, connection.user);
-    text = (await connection.nats.request(subject, '', { timeout: ESTOP_MS })).string();
-  } catch (cause) {
-    throw failed('no reply', cause);
-  }
-  const state = parsed(estopReplySchema, text)?.state ?? 'unrecognised';
+  const state = await requestEstop(connection, robot).catch((cause: unknown) => {
+    throw cause instanceof TeleopError && cause.code === 'fleet-refused' ? cause : failed('no reply', cause);
+  });
   if (state !== 'stopped') throw failed(`it is ${state}`);
   console.log(`${robot} stopped, ${(performance.now() - startMs).toFixed(0)} ms`);
   return 0;
@@ -157,13 +144,21 @@ async function estop(connection: FleetConnection, robot: string): Promise<number
 
 async function logs(connection: FleetConnection, robot: string, given: Given): Promise<number> {
   const most = numberOption(given, 'count', 1, 10_000) ?? LOG_LINES;
-  const all = () => readAudit(connection.nats, robot === '' ? '*' : robot, most);
-  // A robot without its own log appears only in the administrators' log.
-  const lines = await (robot === '' ? all() : readRobotAudit(connection.nats, robot, most).catch(all));
+  // An administrator reads the store itself; an operator asks for the log of one robot.
+  const isAdministrator = connection.robots.length === 0;
+  const lines = await (isAdministrator
+    ? readAudit(connection.nats, robot === '' ? '*' : robot, most)
+    : askAudit(connection, expectRobot(robot), Math.min(most, 1000)));
   if (lines.length === 0 && given.values['json'] !== true) console.log('the log is empty');
   for (const line of lines) {
-    const { atMs, by, what, who, why, revision } = line;
-    const text = [what, who && `of ${who}`, why && `(${why})`, revision && `token ${revision}`];
+    const { atMs, by, what, who, why, revision, count } = line;
+    const text = [
+      what,
+      who && `of ${who}`,
+      why && `(${why})`,
+      count && `× ${count}`,
+      revision && `token ${revision}`,
+    ];
     console.log(
       given.values['json'] === true
         ? JSON.stringify(line)
@@ -173,9 +168,18 @@ async function logs(connection: FleetConnection, robot: string, given: Given): P
   return 0;
 }
 
+function expectRobot(robot: string): string {
+  if (robot !== '') return robot;
+  throw new TeleopError('bad-option', 'only an administrator may read the log of all robots', {
+    hint: 'Name a robot: `farhand fleet logs ROBOT`, or use --creds admin.creds.',
+  });
+}
+
 async function setup({ nats }: FleetConnection, _robot: string, given: Given): Promise<number> {
   const replicas = numberOption(given, 'replicas', 1, 5) ?? 1;
-  await LeaseStore.create(nats, replicas);
+  const warning = versionWarning(nats.info?.version ?? '');
+  if (warning !== null) console.error(`farhand: ${warning}`);
+  await LeaseBucket.create(nats, replicas);
   await createAudit(nats, replicas);
   console.log('lease store and log are ready');
   return 0;

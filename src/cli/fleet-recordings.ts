@@ -2,14 +2,15 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { TeleopError } from '../core/errors.ts';
 import { createRobotAudit } from '../fleet/audit.ts';
 import { connectFleet } from '../fleet/connection.ts';
-import { NatsTarget } from '../fleet/recordings/nats-target.ts';
+import { FleetTarget } from '../fleet/recordings/fleet-target.ts';
 import { pullRecording } from '../fleet/recordings/pull.ts';
 import { type PushOptions, pushRecordings } from '../fleet/recordings/push.ts';
-import { createRecordingBucket, RecordingIndex } from '../fleet/recordings/recording-index.ts';
+import { RecordingIndex } from '../fleet/recordings/recording-index.ts';
 import { s3ClientOf } from '../fleet/recordings/s3-place.ts';
 import { S3Target } from '../fleet/recordings/s3-target.ts';
 import type { RecordingTarget } from '../fleet/recordings/target.ts';
 import type { Recording } from '../fleet/recordings.ts';
+import { createRecordingBucket } from '../fleet/store/recording-store.ts';
 import { ROBOT_NAME } from '../fleet/subjects.ts';
 import { type Given, numberOption, type OptionSpec } from './arguments.ts';
 import { accessOf, fleetSettings } from './fleet-actions.ts';
@@ -64,7 +65,7 @@ async function placeOf(
   robot: string,
   address: string,
 ): Promise<RecordingTarget> {
-  if (address === 'nats') return NatsTarget.open(connection.nats, robot);
+  if (address === 'nats') return new FleetTarget(connection, robot);
   return new S3Target(s3ClientOf(address, robot, process.env, textOf(given, 'endpoint')));
 }
 
@@ -92,7 +93,7 @@ async function push(given: Given): Promise<number> {
   const connection = await connected(given, robot);
   try {
     const target = address === 'none' ? null : await placeOf(given, connection, robot, address);
-    const index = await RecordingIndex.open(connection.nats, robot);
+    const index = new RecordingIndex(connection, robot);
     const options: PushOptions = {
       ...{ robot, dir, target, episodes: given.words.slice(2), deleteAfter: given.values['delete'] === true },
       now: () => new Date().toISOString(),
@@ -131,7 +132,7 @@ async function pull(given: Given): Promise<number> {
   const connection = await connected(given, 'me');
   try {
     const target = await placeOf(given, connection, robot, textOf(given, 'from') ?? 'nats');
-    const index = await RecordingIndex.open(connection.nats, robot);
+    const index = new RecordingIndex(connection, robot);
     for (const recording of chosen(await index.list(), given.words.slice(2), target))
       console.log(await pullRecording(target, recording, dir, (text) => console.log(text)));
     return 0;
@@ -157,7 +158,7 @@ async function recordings(given: Given): Promise<number> {
   const robot = robotOf(given);
   const connection = await connected(given, 'me');
   try {
-    const all = await (await RecordingIndex.open(connection.nats, robot)).list();
+    const all = await new RecordingIndex(connection, robot).list();
     if (given.values['json'] === true) console.log(JSON.stringify(all));
     else if (all.length === 0) console.log(`no recordings of ${robot}`);
     else for (const each of all) console.log(line(each));

@@ -6,8 +6,10 @@ import { PRIVATE, writeWhole } from '../files/write-whole.ts';
 import { openAuthority, serverAccounts } from '../fleet/authority.ts';
 import { isLoopbackBroker, refusePlainServer } from '../fleet/broker-tls.ts';
 import { makeRouteCertificate } from '../fleet/route-certificates.ts';
-import { fleetAccountOf, type RouteTls, type ServerSettings, serverConfig } from '../fleet/server-config.ts';
-import { ROBOT_NAME } from '../fleet/subjects.ts';
+import { type RouteTls, type ServerSettings, serverConfig } from '../fleet/server-config.ts';
+import { installedVersion } from '../fleet/server-process.ts';
+import { refuseUnsafeServer } from '../fleet/server-version.ts';
+import { USER_NAME } from '../fleet/subjects.ts';
 import { type Given, numberOption, type OptionSpec } from './arguments.ts';
 import { fleetSettings } from './fleet-actions.ts';
 
@@ -42,13 +44,14 @@ export function tlsOf({ values }: Given): Pick<ServerSettings, 'tls'> {
 export async function writeServer(given: Given): Promise<number> {
   const text = (name: string) => (typeof given.values[name] === 'string' ? given.values[name] : undefined);
   const name = given.words[1] ?? '';
-  if (!ROBOT_NAME.test(name))
+  if (!USER_NAME.test(name))
     throw new TeleopError('bad-option', `"${name}" is not a valid server name`, {
       hint: 'Use `farhand fleet server NAME`, with lower-case letters, digits, - and _.',
     });
+  refuseUnsafeServer(installedVersion());
   const authority = openAuthority(path.resolve(text('dir') ?? path.join(stateFolder(), 'fleet')));
-  const known = await serverAccounts(authority);
   const host = text('host') ?? '127.0.0.1';
+  const known = await serverAccounts(authority, text('leaf-of') === undefined ? undefined : name);
   const [routes, leafOf, tls] = [text('routes'), text('leaf-of'), tlsOf(given)];
   const leafPort = numberOption(given, 'leaf-port', 1, 65_535);
   const settings: ServerSettings = {
@@ -69,7 +72,6 @@ export async function writeServer(given: Given): Promise<number> {
     settings.leafOf = {
       url: `${tls.tls || !isLoopbackBroker(leafOf) ? 'tls' : 'nats-leaf'}://${leafOf}`,
       credentials: siteCredentials(authority.folder, name),
-      account: fleetAccountOf(known),
     };
   refusePlainServer(settings, fleetSettings(given).plainBeyondLoopback);
   const file = path.join(folder, 'server.conf');

@@ -10,22 +10,27 @@ import {
   type Authority,
   createAuthority,
   issue,
+  type NewUser,
   openAuthority,
   revoke,
   serverAccounts,
 } from '../fleet/authority.ts';
+import { migrateAuthority } from '../fleet/authority-migrate.ts';
 import { refusePlainServer } from '../fleet/broker-tls.ts';
 import { connectFleet } from '../fleet/connection.ts';
-import { LeaseStore } from '../fleet/lease-store.ts';
-import { createRecordingBucket } from '../fleet/recordings/recording-index.ts';
+import { LeaseBucket } from '../fleet/leases/lease-bucket.ts';
 import { FLEET_ROLES, type FleetRole } from '../fleet/roles.ts';
 import { serverConfig } from '../fleet/server-config.ts';
 import { startServer } from '../fleet/server-process.ts';
 import { rewriteServers } from '../fleet/server-rewrite.ts';
+import { createRecordingBucket } from '../fleet/store/recording-store.ts';
+import { startServices } from '../fleet/store/services.ts';
 import { expectWords, type Given, JSON_OPTION, numberOption, RIG_OPTION, type Verb } from './arguments.ts';
 import { FLEET_ACTIONS, fleetSettings, LOCAL_BROKER } from './fleet-actions.ts';
+import { attempts } from './fleet-attempts.ts';
 import { fleetConsole } from './fleet-console.ts';
 import { RECORDING_ACTIONS, RECORDING_OPTIONS } from './fleet-recordings.ts';
+import { leaseKeyFile, SERVE_OPTIONS, serve } from './fleet-serve.ts';
 import { SERVER_OPTIONS, storeOf, tlsOf, writeServer } from './fleet-server.ts';
 import { onEndRequest } from './process.ts';
 
@@ -36,7 +41,7 @@ const DEV_ROOM_BYTES = 1e9;
 export const fleetVerb: Verb = {
   name: 'fleet',
   usage:
-    'init|dev|setup|server|user|revoke|ls|show|operate|console|release|estop|logs|bucket|push|pull|recordings [NAME] [options]',
+    'init|dev|setup|server|serve|migrate|user|revoke|ls|show|operate|console|release|estop|logs|attempts|bucket|push|pull|recordings [NAME] [options]',
   about: 'Many robots and operators on one NATS broker: credentials, robots online, driving one of them.',
   details: `Actions:
   farhand fleet dev                                   a server on this machine, with keys and credentials, to try it
@@ -44,12 +49,15 @@ export const fleetVerb: Verb = {
   farhand fleet user ann --role operator --robots arm-1,arm-2 --days 30 --dir /etc/farhand/fleet
   farhand fleet revoke ann --dir /etc/farhand/fleet   then reload every server as instructed
   farhand fleet setup --server URL --creds FILE       creates lease store and log on the broker (administrator)
+  farhand fleet serve --server URL --creds service.creds   leases, recordings and log; one beside every server
+  farhand fleet migrate --dir /etc/farhand/fleet      separates an older fleet's store from its users
   farhand fleet ls | show ROBOT                       robots online, and their state
   farhand fleet operate ROBOT [--rig NAME] [key=value …]   takes the lease and drives the robot; Ctrl-C ends it
   farhand fleet console [--port N] [--lan]            the fleet in a browser; drives robots too
   farhand fleet release ROBOT                         takes the lease from its current holder
   farhand fleet estop ROBOT                           stops the robot; anyone who may see it may stop it
   farhand fleet logs [ROBOT]                          who did what (all robots: administrator)
+  farhand fleet attempts LOGFILE                      who tried what they may not do, from a server's log
   farhand fleet bucket arm-1 --gb 20 --creds admin.creds           storage for a robot's recordings
   farhand fleet push arm-1 --creds arm-1.creds --delete            stores and verifies recordings, deletes them here
   farhand fleet pull arm-1 --creds ann.creds --recordings ~/data   downloads recordings; recordings lists them
@@ -74,8 +82,13 @@ Anyone who has the keys can issue credentials: keep their folder on one machine.
     replicas: { type: 'string', value: 'N', about: 'setup, bucket: servers that keep a copy (default: 1)' },
     dir: { type: 'string', value: 'DIR', about: 'folder of the fleet’s keys (default: in the state folder)' },
     role: { type: 'string', value: 'ROLE', about: `user: ${FLEET_ROLES.join(', ')} (default: operator)` },
-    robots: { type: 'string', value: 'NAMES', about: 'user: robots, separated by commas (default: *, all)' },
+    robots: {
+      type: 'string',
+      value: 'NAMES',
+      about: 'user, serve: robots, with commas; GROUP/* for a group (default: *, all)',
+    },
     days: { type: 'string', value: 'N', about: 'user: validity of the credentials (default: 30)' },
+    site: { type: 'string', value: 'NAME', about: 'user, role admin or service: of this site’s own store' },
     out: {
       type: 'string',
       value: 'FILE',
@@ -89,6 +102,7 @@ Anyone who has the keys can issue credentials: keep their folder on one machine.
     },
     lan: { type: 'boolean', about: 'console: open to the network, with HTTPS and pairing' },
     ...SERVER_OPTIONS,
+    ...SERVE_OPTIONS,
     ...RECORDING_OPTIONS,
   },
   async run(given: Given) {
@@ -110,7 +124,7 @@ Anyone who has the keys can issue credentials: keep their folder on one machine.
   },
 };
 
-const ADMINISTRATORS = ['setup', 'bucket', 'logs'];
+const ADMINISTRATORS = ['setup', 'bucket'];
 
 /** An error of the broker as one of ours; null for any other error. */
 function brokerError(cause: unknown, action: string): TeleopError | null {
@@ -139,8 +153,7 @@ function brokerError(cause: unknown, action: string): TeleopError | null {
   return null;
 }
 
-const ADMINISTRATOR_HINT =
-  'Use an administrator’s: --creds admin.creds. `fleet bucket ROBOT` opens a robot’s log to its operators.';
+const ADMINISTRATOR_HINT = 'Use an administrator’s: --creds admin.creds.';
 
 const ACTIONS: Record<string, (given: Given) => Promise<number>> = {
   init,
@@ -150,6 +163,9 @@ const ACTIONS: Record<string, (given: Given) => Promise<number>> = {
   ...FLEET_ACTIONS,
   console: fleetConsole,
   server: writeServer,
+  serve,
+  migrate,
+  attempts,
   ...RECORDING_ACTIONS,
 };
 
@@ -169,13 +185,15 @@ async function init(given: Given): Promise<number> {
   const storeDir = storeOf(given);
   writeWhole(file, serverConfig({ ...place, ...(await serverAccounts(authority)), storeDir }), PRIVATE);
   const admin = await write(authority, { name: 'admin', role: 'admin', robots: ['*'], seconds: 365 * DAY_S });
+  const service = await writeService(authority, 365 * DAY_S);
   console.log(`keys           ${authority.folder}  (keep them secret)`);
   console.log(`administrator  ${admin}`);
+  console.log(`services       ${service}, ${leaseKeyFile(service)}`);
+  const url = `${tls.tls ? 'tls' : 'nats'}://${place.host}:${place.port}`;
   console.log('Next:');
   console.log(`  nats-server -c ${file}    # keeps its data in ${storeDir}`);
-  console.log(
-    `  farhand fleet setup --server ${tls.tls ? 'tls' : 'nats'}://${place.host}:${place.port} --creds ${admin}    # once, while the server runs`,
-  );
+  console.log(`  farhand fleet setup --server ${url} --creds ${admin}    # once, while the server runs`);
+  console.log(`  farhand fleet serve --server ${url} --creds ${service}    # always, beside the server`);
   console.log(`  farhand fleet user NAME --role robot|operator|viewer --dir ${authority.folder}`);
   if (tls.tls === undefined)
     console.log('Other machines can connect only over TLS: --host ADDRESS --tls-cert FILE --tls-key FILE.');
@@ -201,14 +219,20 @@ async function dev(given: Given): Promise<number> {
     seconds: 7 * DAY_S,
   });
   const robot = await write(authority, { name: 'demo', role: 'robot', robots: ['demo'], seconds: 7 * DAY_S });
+  const service = await writeService(authority, 7 * DAY_S);
   const connection = await connectFleet(server.url, admin, { plainBeyondLoopback });
-  await LeaseStore.create(connection.nats);
+  await LeaseBucket.create(connection.nats);
   await createAudit(connection.nats);
   await createRecordingBucket(connection.nats, 'demo', { maxBytes: DEV_ROOM_BYTES, replicas: 1 });
   await createRobotAudit(connection.nats, 'demo', 1);
   await connection.close();
+  const leaseKey = authority.leaseKeys['']!.present;
+  const services = await startServices({
+    ...{ url: server.url, credentials: service, leaseKey, plainBeyondLoopback },
+  });
   printDev(server.url, folder, operator, robot);
   await Promise.race([ended, new Promise((resolve) => server.process.once('close', resolve))]);
+  await services.close();
   await server.close();
   return 0;
 }
@@ -254,12 +278,16 @@ async function user(given: Given): Promise<number> {
   const robots = String(given.values['robots'] ?? (role === 'robot' ? name : '*')).split(',');
   const seconds = (numberOption(given, 'days', 0.01, 3650) ?? 30) * DAY_S;
   const out = given.values['out'];
+  const site = typeof given.values['site'] === 'string' ? given.values['site'] : undefined;
+  const authority = openAuthority(folderOf(given));
   const file = await write(
-    openAuthority(folderOf(given)),
-    { name, role, robots, seconds },
+    authority,
+    { name, role, robots, seconds, site },
     typeof out === 'string' ? out : undefined,
   );
   console.log(`${file}: ${name}, ${role} of ${robots.join(', ')}, valid for ${seconds / DAY_S} days`);
+  if (role === 'service' || role === 'site')
+    console.log(`${writeLeaseKey(authority, file, role === 'site' ? name : (site ?? ''))}: its lease key`);
   return 0;
 }
 
@@ -268,7 +296,7 @@ async function revokeUser(given: Given): Promise<number> {
   const authority = openAuthority(folderOf(given));
   revoke(authority, given.words[1]!, Date.now() / 1000);
   const { accounts } = await serverAccounts(authority);
-  const files = rewriteServers(authority.folder, accounts);
+  const files = await rewriteAll(authority);
   console.log(`Revoked ${given.words[1]}. The servers reject these credentials once they have reloaded.`);
   for (const file of files) console.log(`  wrote ${file}`);
   console.log(files.length > 0 ? RELOAD : 'There is no server.conf beside the keys to update.');
@@ -281,11 +309,54 @@ const RELOAD =
   'If the server is another machine, copy the file there. Then reload: `nats-server --signal reload`, or ' +
   '`systemctl reload nats-server`. This disconnects everyone with revoked credentials.';
 
+async function writeService(authority: Authority, seconds: number): Promise<string> {
+  const file = await write(authority, { name: 'service', role: 'service', robots: ['*'], seconds });
+  writeLeaseKey(authority, file, '');
+  return file;
+}
+
+/** `place`: the site whose services sign with it; '': the fleet's. */
+function writeLeaseKey(authority: Authority, credentials: string, place: string): string {
+  const file = leaseKeyFile(credentials);
+  writeWhole(file, authority.leaseKeys[place]!.present, PRIVATE);
+  return file;
+}
+
+async function migrate(given: Given): Promise<number> {
+  expectWords(fleetVerb, given, 1, 1);
+  const { authority, credentials } = await migrateAuthority(folderOf(given), Math.floor(Date.now() / 1000));
+  const { folder } = authority;
+  for (const [name, text] of Object.entries(credentials))
+    writeWhole(path.join(folder, `${name}.creds`), text, PRIVATE);
+  const service = await writeService(authority, 365 * DAY_S);
+  const files = await rewriteAll(authority);
+  console.log(`The store in ${folder} is separate from robots and people now; all data stays.`);
+  for (const file of files) console.log(`  wrote ${file}`);
+  console.log(
+    `  wrote new credentials of ${Object.keys(credentials).join(', ') || 'nobody'}, and ${service}`,
+  );
+  console.log(`Next, in this order:
+  1. ${files.length > 0 ? RELOAD : 'There is no server.conf beside the keys: write it with `farhand fleet server`.'}
+     The old credentials of everybody are void from then on.
+  2. farhand fleet setup --server URL --creds ${path.join(folder, 'admin.creds')}
+  3. farhand fleet serve --server URL --creds ${service}    # always, beside every server
+  4. Give everybody their new credentials, and restart robots and consoles with them.`);
+  return 0;
+}
+
+async function rewriteAll(authority: Authority): Promise<string[]> {
+  const { accounts } = await serverAccounts(authority);
+  const ofSites: Record<string, Record<string, string>> = {};
+  for (const site of Object.keys(authority.siteSeeds))
+    ofSites[site] = (await serverAccounts(authority, site)).accounts;
+  return rewriteServers(authority.folder, accounts, ofSites);
+}
+
 const isRole = (name: string): name is FleetRole => FLEET_ROLES.some((role) => role === name);
 
 async function write(
   authority: Authority,
-  who: { name: string; role: FleetRole; robots: readonly string[]; seconds: number },
+  who: NewUser,
   out = path.join(authority.folder, `${who.name}.creds`),
 ): Promise<string> {
   writeWhole(out, await issue(authority, who, Date.now() / 1000), { ...PRIVATE, folderMode: 0o755 });

@@ -13,6 +13,7 @@ export type ErrorCode =
   | 'file-missing'
   | 'file-unreadable'
   | 'file-unwritable'
+  | 'fleet-outdated'
   | 'fleet-refused'
   | 'fleet-unreachable'
   | 'key-exposed'
@@ -33,6 +34,7 @@ export type ErrorCode =
   | 'replay-stopped'
   | 'robot-silent'
   | 'robot-unreachable'
+  | 'server-unsafe'
   | 'socket-failed'
   | 'transfer-failed'
   | 'unknown-plugin';

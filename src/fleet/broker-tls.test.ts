@@ -73,13 +73,13 @@ describe('a server’s settings', () => {
 
   it('encrypt the leaf port as well', () => {
     const common = { name: 'n', host: '10.0.0.1', port: 4222, storeDir: '/s', operator: 'o', system: 's' };
-    const text = serverConfig({ ...common, accounts: {}, tls, leafPort: 7422 });
+    const text = serverConfig({ ...common, users: '', accounts: {}, tls, leafPort: 7422 });
     assert.match(
       text,
       /leafnodes \{ listen: "10\.0\.0\.1:7422", tls \{ cert_file: "c\.pem", key_file: "k\.pem" \} \}/,
     );
     assert.match(
-      serverConfig({ ...common, accounts: {}, leafPort: 7422 }),
+      serverConfig({ ...common, users: '', accounts: {}, leafPort: 7422 }),
       /leafnodes \{ listen: "10\.0\.0\.1:7422" \}/,
     );
   });

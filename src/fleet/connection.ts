@@ -1,9 +1,14 @@
 import type { NatsConnection } from '@nats-io/transport-node';
 import { TeleopError } from '../core/errors.ts';
 import { readBounded } from '../files/read-bounded.ts';
+import { type Answer, Asking, type Question } from './asking.ts';
+import { leaseKeysIn } from './authority.ts';
 import { refusePlainBroker } from './broker-tls.ts';
 import { loadJwt, loadNats } from './nats-module.ts';
-import { inboxOf, subjects } from './subjects.ts';
+import { seedSigner } from './nkey.ts';
+import { inboxOf } from './permissions.ts';
+import { refuseUnsafeServer } from './server-version.ts';
+import { robotAt } from './subjects.ts';
 
 export interface FleetConnection {
   nats: NatsConnection;
@@ -15,6 +20,12 @@ export interface FleetConnection {
   mayOperate: boolean;
   /** Whether the broker is connected now. */
   isConnected(): boolean;
+  /** Sends a request and waits for its answer. */
+  ask(question: Question): Promise<Answer>;
+  /** What the credentials prove: their token, the account that issued it, and a signature with their key. */
+  identity: { token: string; account: string; sign(text: string): string };
+  /** A robot's: public keys of its lease service. */
+  leaseKeys: string[];
   close(): Promise<void>;
 }
 
@@ -34,24 +45,11 @@ export async function connectFleet(
   options: ConnectOptions = {},
 ): Promise<FleetConnection> {
   const { tls } = refusePlainBroker(url, options.plainBeyondLoopback === true);
-  const { bytes, uc } = await readCredentials(credentialsFile);
+  const credentials = await readCredentials(credentialsFile);
   try {
-    const nats = await dial(url, bytes, uc.name, tls, options);
-    let connected = true;
-    void (async () => {
-      for await (const { type } of nats.status())
-        if (type === 'disconnect') connected = false;
-        else if (type === 'reconnect') connected = true;
-    })();
-    return {
-      nats,
-      user: uc.name,
-      robots: robotsOf(uc.nats.sub?.allow),
-      mayOperate: mayOperate(uc.nats.pub?.allow),
-      isConnected: () => connected && !nats.isClosed(),
-      close: () => nats.close(),
-    };
+    return connected(await dial(url, credentials, tls, options), credentials);
   } catch (cause) {
+    if (cause instanceof TeleopError) throw cause;
     throw new TeleopError(
       'fleet-unreachable',
       `no connection to the fleet at ${url}: ${(cause as Error).message}`,
@@ -60,12 +58,40 @@ export async function connectFleet(
   }
 }
 
+type Credentials = Awaited<ReturnType<typeof readCredentials>>;
+
+function connected(nats: NatsConnection, { uc, seed, token }: Credentials): FleetConnection {
+  let isUp = true;
+  const isConnected = () => isUp && !nats.isClosed();
+  const asking = new Asking(nats, uc.name, isConnected);
+  void (async () => {
+    for await (const status of nats.status()) {
+      if (status.type === 'disconnect') isUp = false;
+      else if (status.type === 'reconnect') isUp = true;
+      else if (status.type === 'error' && 'subject' in status.error)
+        asking.refused(String(status.error.subject));
+    }
+  })();
+  return {
+    nats,
+    user: uc.name,
+    robots: robotsOf(uc.nats.sub?.allow),
+    mayOperate: mayOperate(uc.nats.pub?.allow),
+    isConnected,
+    ask: (question) => asking.ask(question),
+    identity: { token, account: uc.nats.issuer_account ?? uc.iss, sign: seedSigner(seed) },
+    leaseKeys: leaseKeysIn(uc.nats.tags),
+    close: () => nats.close(),
+  };
+}
+
 /** Throws if the file cannot be read or holds no credentials; contacts nobody. */
 export async function readCredentials(file: string) {
   const { parseCreds } = await loadJwt();
   try {
     const { bytes } = readBounded(file, MAX_CREDENTIALS_BYTES);
-    return { bytes, uc: (await parseCreds(bytes)).uc };
+    const { uc, key: seed, jwt: token } = await parseCreds(bytes);
+    return { uc, seed, token };
   } catch (cause) {
     const { message } = cause as Error;
     throw new TeleopError('file-unreadable', `credentials ${file} cannot be read: ${message}`, {
@@ -77,34 +103,60 @@ export async function readCredentials(file: string) {
 
 async function dial(
   url: string,
-  credentials: Uint8Array,
-  name: string,
+  { uc, seed, token }: Credentials,
   tls: boolean,
   { patient = false, plainBeyondLoopback = false }: ConnectOptions,
 ): Promise<NatsConnection> {
-  const { connect, credsAuthenticator } = await loadNats();
+  const { connect } = await loadNats();
+  const sign = seedSigner(seed);
   const options = {
     servers: url.split(','),
-    authenticator: credsAuthenticator(credentials),
-    name,
+    authenticator: (nonce?: string) => ({ jwt: token, nkey: '', sig: sign(nonce ?? '') }),
+    name: uc.name,
     // With `tls` an unencrypted server is rejected, whatever it announces.
     ...(tls ? { tls: {} } : {}),
     // A plain server on this machine may announce servers on other machines.
     ignoreClusterUpdates: !tls && !plainBeyondLoopback,
-    inboxPrefix: inboxOf(name),
+    inboxPrefix: inboxOf(uc.name),
     maxReconnectAttempts: -1,
-    reconnectTimeWait: 250,
-    reconnectJitter: 250,
+    ...reconnectPauses(),
     pingInterval: 5000,
     maxPingOut: 2,
     timeout: 5000,
   };
-  try {
-    return await connect(options);
-  } catch (cause) {
+  const nats = await connect(options).catch((cause: unknown) => {
     if (!patient || (tls && isAboutTls(cause as Error))) throw cause;
     return connect({ ...options, waitOnFirstConnect: true });
+  });
+  try {
+    refuseUnsafeServer(nats.info?.version ?? '');
+  } catch (error) {
+    await nats.close();
+    throw error;
   }
+  return nats;
+}
+
+const FIRST_PAUSE_MS = 500;
+const LONGEST_PAUSE_MS = 10_000;
+/** A connection that lasted this long starts over with the first pause. */
+const SETTLED_MS = 30_000;
+
+/**
+ * Longer pauses after each attempt, spread evenly: when a server dies, thousands reconnect elsewhere, and
+ * every handshake costs the servers about a millisecond.
+ */
+function reconnectPauses(): { reconnectDelayHandler: () => number } {
+  let attempts = 0;
+  let lastMs = Number.NEGATIVE_INFINITY;
+  return {
+    reconnectDelayHandler() {
+      const nowMs = performance.now();
+      attempts = nowMs - lastMs > SETTLED_MS ? 0 : attempts + 1;
+      lastMs = nowMs;
+      return Math.random() * Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** (attempts >> 1));
+    },
+  };
 }
 
 /** TLS errors are permanent: waiting does not help. */
@@ -120,19 +172,18 @@ export async function robotsIn(credentialsFile: string): Promise<string[]> {
   return robotsOf(uc.nats.sub?.allow);
 }
 
-const PRESENCE = subjects.presence('');
+/** A robot is recognised by its signals, people by the presence that they receive. */
+const COVERED = /^farhand\.(?:presence\.([^.]+)\.([^.]+)|signal\.([^.]+)\.([^.]+)\.\*)$/;
 
-function robotsOf(allowed: readonly string[] = []): string[] {
-  if (allowed.includes('>')) return ['*'];
-  const received = [...allowed].filter((subject) => subject.startsWith(PRESENCE));
-  const answers = allowed.flatMap((subject) => /^farhand\.signal\.([^.]+)\.\*$/.exec(subject)?.[1] ?? []);
-  return [...received.map((subject) => subject.slice(PRESENCE.length)), ...answers];
-}
-
-const SIGNAL = subjects.signal('', '').slice(0, -1);
+const robotsOf = (allowed: readonly string[] = []): string[] =>
+  allowed.flatMap((subject) => {
+    const [, group, name, ownGroup, ownName] = COVERED.exec(subject) ?? [];
+    const [g, n] = [group ?? ownGroup, name ?? ownName];
+    return g === undefined || n === undefined ? [] : [robotAt(g, n)];
+  });
 
 const mayOperate = (allowed: readonly string[] = []): boolean =>
-  allowed.some((subject) => subject === '>' || subject.startsWith(SIGNAL));
+  allowed.some((subject) => subject.startsWith('farhand.signal.'));
 
 /** Why a reconnecting connection was given up. */
 export const closedText = (cause: unknown): string =>

@@ -1,6 +1,6 @@
-import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { parseJson } from '../core/parse-json.ts';
+import { signedSchema } from './leases/grant.ts';
 
 /** Messages between the robots and operators of a fleet over the broker, as JSON. */
 
@@ -9,7 +9,10 @@ const MAX_MESSAGE_BYTES = 32 * 1024;
 const name = z.string().max(128);
 const finite = z.number().nullable();
 
-/** `farhand.presence.<robot>`, once a second. */
+/** Part of every request; the answer's subject ends with it. */
+export const requestId = z.string().regex(/^[\w-]{1,32}$/);
+
+/** `farhand.presence.<robot>`: at every change, every second while driven, else every five. */
 export const presenceSchema = z.object({
   kind: z.literal('presence'),
   robot: name,
@@ -33,6 +36,8 @@ export const presenceSchema = z.object({
       client: z.enum(['operator', 'page']).optional(),
     })
     .nullable(),
+  /** For a grant of the lease service. */
+  nonce: z.string().max(64).optional(),
   /** Robot's wall clock. */
   atMs: z.number(),
 });
@@ -71,7 +76,11 @@ export const auditSchema = z.object({
     'session-reopened',
     'estop',
     'stopped',
+    /** Requests that no honest program sends. */
+    'rejected',
   ]),
+  /** How many, of several at once. */
+  count: z.number().optional(),
   /** The user concerned, if not the reporting one. */
   who: name.optional(),
   why: z.string().max(256).optional(),
@@ -101,38 +110,55 @@ export type IceServer = z.infer<typeof iceServerSchema>;
 
 const sdp = z.string().max(16 * 1024);
 const session = z.int().min(1);
+const signature = z.string().max(88);
 
 /** `farhand.signal.<robot>.<user>`, operator → robot. */
 export const signalSchema = z.discriminatedUnion('kind', [
+  /** Asks for a nonce, to take the lease with. */
+  z.object({ kind: z.literal('greet'), id: requestId }),
   z.object({
     kind: z.literal('open'),
-    holder: name,
-    /** Its digest is part of the holder's name: others can read the lease, but not this. */
-    secret: z.string().max(64),
-    revision: z.int().min(1),
+    id: requestId,
+    grant: signedSchema,
     /** Who drives: an operator process with the link protocol, or a page with the console's protocol. */
     client: z.enum(['operator', 'page']).default('operator'),
   }),
-  z.object({ kind: z.literal('answer'), session, sdp }),
+  /** `sig`: of `answerText`, with the key in the grant. */
+  z.object({ kind: z.literal('answer'), id: requestId, session, sdp, sig: signature }),
+  /** Whether to send telemetry, for ten seconds. */
+  z.object({ kind: z.literal('want'), id: requestId }),
 ]);
 export type Signal = z.infer<typeof signalSchema>;
-/** As sent: fields with a default may be omitted. */
-export type SentSignal = z.input<typeof signalSchema>;
+/** As sent: fields with a default may be omitted; the id is added. */
+export type SentSignal = OmitId<z.input<typeof signalSchema>>;
+type OmitId<T> = T extends unknown ? Omit<T, 'id'> : never;
 
 export const signalReplySchema = z.discriminatedUnion('kind', [
+  z.object({ kind: z.literal('greeting'), nonce: z.string().max(64), model: name }),
   z.object({
     kind: z.literal('offer'),
     session,
     sdp,
     model: name,
     ice: z.array(iceServerSchema).max(8),
+    /** The robot's credentials without their key, and the signature of `offerText` with it. */
+    token: z.string().max(16 * 1024),
+    sig: signature,
   }),
   z.object({ kind: z.literal('accepted') }),
   z.object({ kind: z.literal('refused'), reason: z.string().max(128) }),
 ]);
 export type SignalReply = z.infer<typeof signalReplySchema>;
 
-/** A robot's answer to `farhand.estop.<robot>.<user>`. */
+/** What both ends sign, so that not even the broker can put itself between them. */
+export const offerText = (robot: string, key: string, session: number, sdpText: string): string =>
+  `farhand-offer\n${robot}\n${key}\n${session}\n${sdpText}`;
+export const answerText = (robot: string, key: string, session: number, sdpText: string): string =>
+  `farhand-answer\n${robot}\n${key}\n${session}\n${sdpText}`;
+
+/** `farhand.estop.<robot>.<user>`: any message stops the robot; one with an id is answered. */
+export const estopSchema = z.object({ id: requestId });
+
 export const estopReplySchema = z.object({ state: name });
 
 /** On the reliable channel of a session. `key` is the key of the sealed link behind it. */
@@ -143,17 +169,15 @@ export const controlSchema = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('bye') }),
   /** Operator → robot: whether to send sound. */
   z.object({ kind: z.literal('want'), sound: z.boolean() }),
+  /** Robot → operator, while driven: for the operator's next renewal, in case the robot cannot reach the broker. */
+  z.object({ kind: z.literal('nonce'), nonce: z.string().max(64) }),
+  /** Operator → robot: the grant of that renewal. */
+  z.object({ kind: z.literal('grant'), grant: signedSchema }),
 ]);
 export type Control = z.infer<typeof controlSchema>;
 
 /** Null unless the text is JSON of that schema. */
-export function parsed<T extends object>(schema: z.ZodType<T, unknown>, text: string): T | null {
+export function parsed<T extends object>(schema: z.ZodType<T, unknown>, text: string | Uint8Array): T | null {
   const value = parseJson(text, schema, MAX_MESSAGE_BYTES);
   return typeof value === 'string' ? null : value;
 }
-
-/** A lease's holder: the user's name, and a digest whose secret only this acquisition knows. */
-export const holderOf = (user: string, secret: string): string =>
-  `${user}.${createHash('sha256').update(secret).digest('hex').slice(0, 32)}`;
-
-export const userOf = (holder: string): string => holder.split('.')[0]!;

@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import type { FrameSenderConfig } from '../camera/channel/frame-sender.ts';
 import { TeleopError } from '../core/errors.ts';
 import { monotonicClock } from '../core/time/clock.ts';
@@ -9,10 +8,10 @@ import { AudioIn } from './audio-in.ts';
 import { audit } from './audit.ts';
 import { CameraIn } from './camera-in.ts';
 import { closedText, connectFleet, type FleetConnection } from './connection.ts';
-import { HeldLease } from './held-lease.ts';
-import { LeaseStore } from './lease-store.ts';
+import { HeldLease } from './leases/held-lease.ts';
+import { LeaseClient } from './leases/lease-client.ts';
 import { LinkSockets } from './link-sockets.ts';
-import { type Control, holderOf, type SentSignal } from './messages.ts';
+import type { Control } from './messages.ts';
 import { OperatorSession } from './operator-session.ts';
 import { subjects } from './subjects.ts';
 
@@ -64,7 +63,6 @@ export class OperatorAgent {
   readonly #onEnded: (reason: string) => void;
   #lease: HeldLease | null = null;
   #session: OperatorSession | null = null;
-  #open: Extract<SentSignal, { kind: 'open' }> | null = null;
   #key: Uint8Array = new Uint8Array();
   #watch: NodeJS.Timeout | undefined;
   #over = false;
@@ -128,8 +126,7 @@ export class OperatorAgent {
     this.#over = true;
     clearInterval(this.#watch);
     this.#send({ kind: 'bye' });
-    if (await this.#lease?.release())
-      audit(this.#connection, this.#start.robot, { what: 'lease-released', revision: this.#lease!.revision });
+    await this.#lease?.release();
     this.#sockets.close();
     this.#session?.close();
     this.#audio?.close();
@@ -140,13 +137,10 @@ export class OperatorAgent {
 
   async #begin(): Promise<OpenedLink> {
     const { robot } = this.#start;
-    const store = await LeaseStore.open(this.#connection.nats);
-    const secret = randomBytes(24).toString('base64url');
-    const holder = holderOf(this.#connection.user, secret);
-    this.#lease = await HeldLease.take(store, robot, holder, () => this.#end('the lease was lost'));
-    const { revision } = this.#lease;
-    this.#open = { kind: 'open', holder, secret, revision };
-    audit(this.#connection, robot, { what: 'lease-taken', revision });
+    this.#lease = await HeldLease.take(new LeaseClient(this.#connection), robot, {
+      lost: () => this.#end('the lease was lost'),
+      granted: (grant) => this.#send({ kind: 'grant', grant }),
+    });
     for (let left = ATTEMPTS; ; left--) {
       try {
         const { key, model, path } = await this.#connect();
@@ -170,7 +164,7 @@ export class OperatorAgent {
       connection: this.#connection,
       robot,
       config,
-      signal: { ...this.#open!, revision: this.#lease!.revision },
+      lease: this.#lease!,
       cameras: this.#cameras,
       audio: this.#audio,
       onDatagram: (bytes) => void this.#sockets.in(bytes),

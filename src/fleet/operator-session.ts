@@ -1,5 +1,5 @@
 import { deferred } from '../core/deferred.ts';
-import { TeleopError } from '../core/errors.ts';
+import type { TeleopError } from '../core/errors.ts';
 import { monotonicClock } from '../core/time/clock.ts';
 import type { FleetConfig } from '../rig/fleet-config.ts';
 import { RtcLink } from '../wire/transports/rtc-link.ts';
@@ -7,22 +7,16 @@ import type { loadRtc } from '../wire/transports/webrtc.ts';
 import type { AudioIn } from './audio-in.ts';
 import type { CameraIn } from './camera-in.ts';
 import type { FleetConnection } from './connection.ts';
-import {
-  type Control,
-  controlSchema,
-  parsed,
-  type SentSignal,
-  type SignalReply,
-  signalReplySchema,
-} from './messages.ts';
-import { subjects } from './subjects.ts';
+import type { HeldLease } from './leases/held-lease.ts';
+import { type Control, controlSchema, parsed } from './messages.ts';
+import { acceptSession, type Offer, refusedBy, requestSession } from './signalling.ts';
 
 export interface OperatorSessionOptions {
   rtc: Awaited<ReturnType<typeof loadRtc>>;
   connection: FleetConnection;
   robot: string;
   config: FleetConfig;
-  signal: Extract<SentSignal, { kind: 'open' }>;
+  lease: HeldLease;
   cameras: CameraIn | null;
   audio: AudioIn | null;
   /** Valid only during the call. */
@@ -33,7 +27,6 @@ export interface OperatorSessionOptions {
   onGone(reason: string): void;
 }
 
-const SIGNAL_MS = 8000;
 /** A path through TURN takes a second or two. */
 const OPEN_MS = 6000;
 const GONE = 'the robot is ending';
@@ -49,7 +42,7 @@ export class OperatorSession {
   readonly #ready = deferred<Uint8Array>();
   #isReady = false;
 
-  private constructor(options: OperatorSessionOptions, offer: Extract<SignalReply, { kind: 'offer' }>) {
+  private constructor(options: OperatorSessionOptions, offer: Offer) {
     this.#options = options;
     const { rtc, config, cameras, audio, onDatagram } = options;
     this.model = offer.model;
@@ -78,14 +71,12 @@ export class OperatorSession {
   }
 
   static async open(options: OperatorSessionOptions): Promise<OperatorSession> {
-    const { robot, signal } = options;
-    const offer = await request(options, signal);
-    if (offer.kind !== 'offer') throw refused(robot, offer);
+    const { robot, connection, lease } = options;
+    const offer = await requestSession(connection, lease, 'operator');
     const session = new OperatorSession(options, offer);
     try {
       const sdp = await session.#link.description();
-      const accepted = await request(options, { kind: 'answer', session: offer.session, sdp });
-      if (accepted.kind !== 'accepted') throw refused(robot, accepted);
+      await acceptSession(connection, lease, offer.session, sdp);
       const timer = setTimeout(
         () => session.#ready.reject(lost(robot, 'no network path was found')),
         OPEN_MS,
@@ -118,6 +109,7 @@ export class OperatorSession {
 
   #control(message: Control | null): void {
     if (message?.kind === 'key') this.#ready.resolve(new Uint8Array(Buffer.from(message.key, 'base64')));
+    else if (message?.kind === 'nonce') this.#options.lease.nonce = message.nonce;
     else if (message?.kind === 'ended' && message.reason === GONE) this.#options.onGone(GONE);
     else if (message?.kind === 'ended') this.#ended(message.reason);
   }
@@ -128,28 +120,4 @@ export class OperatorSession {
   }
 }
 
-async function request(
-  { connection, robot }: OperatorSessionOptions,
-  signal: SentSignal,
-): Promise<SignalReply> {
-  const { nats, user } = connection;
-  let text: string;
-  try {
-    const subject = subjects.signal(robot, user);
-    text = (await nats.request(subject, JSON.stringify(signal), { timeout: SIGNAL_MS })).string();
-  } catch (cause) {
-    throw new TeleopError('robot-unreachable', `${robot} does not answer on the fleet`, {
-      hint: '`farhand fleet ls` lists the robots that are online and that you may see.',
-      cause,
-    });
-  }
-  return parsed(signalReplySchema, text) ?? { kind: 'refused', reason: 'malformed' };
-}
-
-const refused = (robot: string, reply: SignalReply): TeleopError =>
-  lost(robot, reply.kind === 'refused' ? reply.reason : 'unexpected answer');
-
-const lost = (robot: string, reason: string): TeleopError =>
-  new TeleopError('fleet-refused', `${robot} did not open a session: ${reason}`, {
-    hint: 'docs/fleet.md lists the reasons; `farhand fleet show` shows who drives the robot.',
-  });
+const lost = (robot: string, reason: string): TeleopError => refusedBy(robot, { kind: 'refused', reason });

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { parseJson } from '../core/parse-json.ts';
-import type { FleetRole, Permissions } from './roles.ts';
+import { flatName } from './subjects.ts';
 
 /** Names and contents of a fleet's recordings. Every robot has its own bucket, which also holds its index. */
 
@@ -11,14 +11,15 @@ const RECORDINGS_BUCKET = 'recordings';
 export const EPISODE_NAME = /^[A-Za-z0-9][A-Za-z0-9_-]{0,99}$/;
 
 export const recordingNames = {
-  bucket: (robot: string): string => `${RECORDINGS_BUCKET}_${robot}`,
-  stream: (robot: string): string => `OBJ_${RECORDINGS_BUCKET}_${robot}`,
-  /** An episode's index entry is announced on this subject and stored under it. */
-  entry: (robot: string, episode: string): string => `farhand.recording.${robot}.${episode}`,
+  bucket: (robot: string): string => `${RECORDINGS_BUCKET}_${flatName(robot)}`,
+  stream: (robot: string): string => `OBJ_${RECORDINGS_BUCKET}_${flatName(robot)}`,
+  /** An episode's index entry is stored under this subject. */
+  entry: (robot: string, episode: string): string => `farhand.recording.${flatName(robot)}.${episode}`,
   object: (episode: string): string => `${episode}.mcap`,
-  chunks: (robot: string, id: string): string => `$O.${RECORDINGS_BUCKET}_${robot}.C.${id}`,
+  chunks: (robot: string, id: string): string => `$O.${RECORDINGS_BUCKET}_${flatName(robot)}.C.${id}`,
   /** Where every NATS client finds an object: its name in base64url. */
-  meta: (robot: string, object64: string): string => `$O.${RECORDINGS_BUCKET}_${robot}.M.${object64}`,
+  meta: (robot: string, object64: string): string =>
+    `$O.${RECORDINGS_BUCKET}_${flatName(robot)}.M.${object64}`,
 } as const;
 
 const place = z.strictObject({
@@ -28,7 +29,7 @@ const place = z.strictObject({
   verifiedAt: z.string(),
 });
 
-const recordingSchema = z.strictObject({
+export const recordingSchema = z.strictObject({
   robot: z.string(),
   episode: z.string().regex(EPISODE_NAME),
   sizeBytes: z.number().int().positive(),
@@ -50,24 +51,4 @@ export type Recording = z.infer<typeof recordingSchema>;
 export function parseRecording(text: string): Recording | null {
   const recording = parseJson(text, recordingSchema, MAX_ENTRY_BYTES);
   return typeof recording === 'string' ? null : recording;
-}
-
-/**
- * What a role may do with recordings. Only administrators may create consumers: a consumer delivers to any
- * subject that its creator names, even one the creator may not publish to.
- */
-export function recordingPermissions(role: FleetRole, robots: readonly string[]): Permissions {
-  // A wildcard covers a whole token: a user who may see all robots may read every stream that allows direct
-  // reads.
-  const streams = robots.map((robot) => (robot === '*' ? '*' : recordingNames.stream(robot)));
-  const entries = robots.map((robot) => recordingNames.entry(robot, '*'));
-  const reading = streams.flatMap((stream) => [
-    `$JS.API.STREAM.INFO.${stream}`,
-    `$JS.API.DIRECT.GET.${stream}`,
-    `$JS.API.DIRECT.GET.${stream}.>`,
-  ]);
-  if (role === 'viewer') return { pub: reading, sub: entries };
-  const buckets = robots.map((robot) => (robot === '*' ? '*' : recordingNames.bucket(robot)));
-  const writing = buckets.flatMap((bucket) => [`$O.${bucket}.C.>`, `$O.${bucket}.M.>`]);
-  return { pub: [...reading, ...writing, ...entries], sub: entries };
 }

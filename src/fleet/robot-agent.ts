@@ -1,35 +1,39 @@
+import { mkdirSync } from 'node:fs';
+import path from 'node:path';
 import type { Msg } from '@nats-io/transport-node';
 import type { FrameReceiverConfig } from '../camera/channel/frame-receiver.ts';
 import { EntryBoundary } from '../core/entry-boundary.ts';
 import { TeleopError } from '../core/errors.ts';
-import { SnapshotBoard } from '../core/memory/snapshot.ts';
 import { monotonicClock } from '../core/time/clock.ts';
-import { type RobotSnapshot, readRobotBoard } from '../messages/robot-board.ts';
 import { estopFlag, type Flags, leaseOverFlag } from '../messages/role-flags.ts';
 import type { FleetConfig } from '../rig/fleet-config.ts';
 import type { Rig } from '../rig/rig.ts';
 import { loadRtc } from '../wire/transports/webrtc.ts';
 import { audit } from './audit.ts';
 import { closedText, connectFleet, type FleetConnection } from './connection.ts';
+import { encodeFrame } from './frame.ts';
 import { iceServersFor } from './ice-servers.ts';
-import { LeaseGuard } from './lease-guard.ts';
-import { LeaseStore } from './lease-store.ts';
+import { GrantKeys, signedSchema } from './leases/grant.ts';
+import { LeaseClient } from './leases/lease-client.ts';
+import { isSignedBy, publicKey } from './leases/lease-keys.ts';
+import { RobotLease } from './leases/robot-lease.ts';
 import { LinkSockets } from './link-sockets.ts';
 import {
+  answerText,
+  estopSchema,
   type FleetEvent,
-  type FleetTelemetry,
-  holderOf,
-  type Presence,
+  offerText,
   parsed,
   type Signal,
   type SignalReply,
   signalSchema,
-  userOf,
 } from './messages.ts';
 import { PageOperatorProcess } from './page-operator/operator-process.ts';
 import { PageSession } from './page-operator/page-session.ts';
+import { RobotReports } from './robot-reports.ts';
 import { RobotSession } from './robot-session.ts';
-import { isAskedBy, isServersAnswer, LEASE_GRACE_MS, LEASE_POLL_MS, subjects } from './subjects.ts';
+import { Rejections } from './store/rejections.ts';
+import { flatName, sentBy, subjects } from './subjects.ts';
 
 export interface RobotAgentStart {
   url: string;
@@ -50,15 +54,17 @@ export interface RobotAgentStart {
   rig: Rig;
   /** The script that runs that role. */
   pageOperatorEntry: string;
+  /** Folder for the highest token of its lease. */
+  leaseFolder: string;
 }
 
 type Session = RobotSession | PageSession;
 
 const GONE = 'the robot is ending';
 
-const PRESENCE_MS = 1000;
-const TELEMETRY_MS = 200;
 const TICK_MS = 20;
+/** While the last command is younger, the robot renews its driver's lease. */
+const DRIVEN_NS = 1e9;
 /** A session whose offer is not answered by then is given up. */
 const OPENING_NS = 15e9;
 /** Most processes of page sessions, including ending ones: repeated opening must not fill the machine. */
@@ -76,56 +82,50 @@ const ESTOP_REPORTED_MS = 1000;
 export class RobotAgent {
   readonly #start: RobotAgentStart;
   readonly #connection: FleetConnection;
-  readonly #store: LeaseStore;
   readonly #rtc: Awaited<ReturnType<typeof loadRtc>>;
-  readonly #board: SnapshotBoard;
-  readonly #guard = new LeaseGuard({ graceNs: LEASE_GRACE_MS * 1e6, pollNs: LEASE_POLL_MS * 1e6 });
-  readonly #timers: NodeJS.Timeout[];
+  readonly #lease: RobotLease;
+  readonly #reports: RobotReports;
+  readonly #rejections: Rejections;
+  /** Runs while there is a session, or a driver that may return. */
+  #timer: NodeJS.Timeout | null = null;
   readonly name: string;
   #session: Session | null = null;
-  #sockets: { holder: string; open: LinkSockets } | null = null;
+  #sockets: { key: string; open: LinkSockets } | null = null;
   #sessions = 0;
-  #left: { holder: string; revision: number } | null = null;
+  #left: { key: string; token: number } | null = null;
   /** Sessions are opened one at a time. */
   #turn: Promise<unknown> = Promise.resolve();
   readonly #boundary = new EntryBoundary('fleet');
   #closed = false;
   #openedNs = 0;
+  /** Datagrams of the session, and when their number last changed. */
+  #received = { count: 0, atNs: 0 };
   #estopReported = { user: '', why: '', atMs: 0 };
-  #reported = { fromOperator: 0, toOperator: 0, atNs: 0 };
 
   private constructor(
     start: RobotAgentStart,
     connection: FleetConnection,
-    store: LeaseStore,
+    name: string,
+    lease: RobotLease,
     rtc: Awaited<ReturnType<typeof loadRtc>>,
   ) {
     this.#start = start;
     this.#connection = connection;
-    this.#store = store;
     this.#rtc = rtc;
-    this.name = nameOf(start, connection);
-    this.#board = new SnapshotBoard(start.memory.board);
-    const { nats } = connection;
-    const take = (run: (message: Msg) => Promise<void>) => ({
-      callback: (error: Error | null, message: Msg) => {
-        if (error === null) this.#boundary.run(() => run(message));
-      },
+    this.#lease = lease;
+    this.name = name;
+    this.#rejections = new Rejections(connection);
+    const { model, version, joints, memory } = start;
+    this.#reports = new RobotReports({
+      ...{ connection, robot: name, model, version, joints, board: memory.board },
+      session: () => this.#session,
+      holder: () => (monotonicClock.nowNs() < lease.untilNs ? lease.user : null),
+      nonce: () => lease.nonce(monotonicClock.nowNs()),
     });
-    nats.subscribe(
-      subjects.signal(this.name, '*'),
-      take((message) => this.#signal(message)),
-    );
-    nats.subscribe(
-      subjects.estop(this.name, '*'),
-      take((message) => this.#estop(message)),
-    );
-    this.#timers = [
-      setInterval(() => this.#tick(), TICK_MS),
-      setInterval(() => this.#publishPresence(), PRESENCE_MS),
-      setInterval(() => this.#publishTelemetry(), TELEMETRY_MS),
-    ];
-    this.#publishPresence();
+    this.#subscribe(subjects.signal(name, '*'), (message) => this.#signal(message));
+    this.#subscribe(subjects.estop(name, '*'), (message) => this.#estop(message));
+    this.#subscribe(subjects.leased(name), (message) => this.#leased(message));
+    this.#reports.presence();
   }
 
   /** `onEnded` is called when the connection to the broker has ended. */
@@ -136,110 +136,171 @@ export class RobotAgent {
       patient: true,
       plainBeyondLoopback: start.config.plainBeyondLoopback,
     });
-    const agent = new RobotAgent(start, connection, await LeaseStore.open(connection.nats), rtc);
-    void connection.nats.closed().then((cause) => onEnded(closedText(cause)));
-    return agent;
+    try {
+      const name = nameOf(start, connection);
+      const agent = new RobotAgent(start, connection, name, leaseOf(start, connection, name), rtc);
+      void connection.nats.closed().then((cause) => onEnded(closedText(cause)));
+      return agent;
+    } catch (error) {
+      await connection.close();
+      throw error;
+    }
   }
 
   /** A transition of the supervisor. */
   transition(event: Omit<FleetEvent, 'kind' | 'atMs'>): void {
-    this.#publish(subjects.event(this.name), { kind: 'transition', ...event, atMs: Date.now() });
+    this.#reports.event(event);
     if (event.to === 'stopped')
       audit(this.#connection, this.name, {
         what: 'stopped',
         who: this.#session?.options.user,
         why: event.cause,
       });
-    this.#publishPresence();
+    this.#reports.presence();
+  }
+
+  /** Messages sent to the broker so far. */
+  get sentMessages(): number {
+    return this.#connection.nats.stats().outMsgs;
   }
 
   async close(): Promise<void> {
     this.#closed = true;
-    for (const timer of this.#timers) clearInterval(timer);
     this.#end(GONE);
-    this.#publishPresence('ended');
+    this.#rest();
+    this.#reports.close();
+    this.#rejections.close();
     this.#sockets?.open.close();
     await Promise.race([this.#connection.nats.flush(), later(500)]).catch(() => {});
     await this.#connection.close();
   }
 
+  #subscribe(subject: string, run: (message: Msg) => unknown): void {
+    this.#connection.nats.subscribe(subject, {
+      callback: (error, message) => {
+        if (error === null) this.#boundary.run(() => run(message));
+      },
+    });
+  }
+
   #tick(): void {
     const nowNs = monotonicClock.nowNs();
-    if (this.#connection.isConnected() && this.#guard.poll(nowNs)) void this.#readLease();
     const session = this.#session;
     this.#checkLeft(nowNs);
-    if (session === null) return;
-    const refusal = this.#guard.refusal(session.options.holder, session.options.revision, nowNs);
+    if (session === null) {
+      if (this.#left === null) this.#rest();
+      return;
+    }
+    this.#keep(session, nowNs);
+    const refusal = this.#lease.refusal(session.options.key, session.options.token, nowNs);
     if (refusal !== null) this.#end(refusal);
     else if (!session.isOpen && nowNs - this.#openedNs > OPENING_NS) this.#end('the client did not connect');
+  }
+
+  /** An idle robot has nothing to watch. */
+  #rest(): void {
+    if (this.#timer !== null) clearInterval(this.#timer);
+    this.#timer = null;
+  }
+
+  /** While the driver sends, the robot renews the lease itself; a silent driver must do so. */
+  #keep(session: Session, nowNs: number): void {
+    const { fromOperator } = session.counts;
+    if (fromOperator !== this.#received.count) this.#received = { count: fromOperator, atNs: nowNs };
+    if (nowNs - this.#received.atNs > DRIVEN_NS) return;
+    this.#lease.keep(nowNs, (nonce) => {
+      if (session instanceof RobotSession) session.tellNonce(nonce);
+    });
+  }
+
+  #leased(message: Msg): void {
+    const news = parsed(signedSchema, message.string());
+    if (news !== null && this.#lease.received(news)) this.#reports.presence();
   }
 
   /** A holder that disconnected may reconnect while it holds the lease; afterwards the robot stops. */
   #checkLeft(nowNs: number): void {
     const left = this.#left;
-    if (left === null || this.#guard.refusal(left.holder, left.revision, nowNs) === null) return;
+    if (left === null || this.#lease.refusal(left.key, left.token, nowNs) === null) return;
     this.#left = null;
     Atomics.store(leaseOverFlag(this.#start.memory), 0, 1);
   }
 
-  async #readLease(): Promise<void> {
-    const askedNs = monotonicClock.nowNs();
-    try {
-      this.#guard.answered(askedNs, await this.#store.get(this.name));
-    } catch {
-      // No answer is no proof: the deadline stays.
-    }
-  }
-
   async #signal(message: Msg): Promise<void> {
     const signal = parsed(signalSchema, message.string());
-    const user = message.subject.split('.').at(-1)!;
-    if (!isAskedBy(user, message.reply)) return;
-    let reply: SignalReply;
-    if (signal === null) reply = { kind: 'refused', reason: 'malformed' };
-    else if (signal.kind === 'open') reply = await this.#open(signal, user);
-    else reply = this.#answer(signal, user);
-    message.respond(JSON.stringify(reply));
+    const { user } = sentBy(message.subject);
+    if (message.reply) return this.#rejections.add(this.name, user, 'reply subject');
+    if (signal === null) {
+      this.#rejections.add(this.name, user, 'malformed request');
+      const request = parsed(estopSchema, message.string());
+      if (request !== null) this.#answerTo(user, request.id, { kind: 'refused', reason: 'malformed' });
+      return;
+    }
+    this.#answerTo(user, signal.id, await this.#replyTo(signal, user));
+  }
+
+  async #replyTo(signal: Signal, user: string): Promise<SignalReply> {
+    if (signal.kind === 'open') return this.#open(signal, user);
+    if (signal.kind === 'answer') return this.#answer(signal, user);
+    if (signal.kind === 'want') {
+      this.#reports.want();
+      return { kind: 'accepted' };
+    }
+    const nonce = this.#lease.nonce(monotonicClock.nowNs());
+    return { kind: 'greeting', nonce, model: this.#start.model };
+  }
+
+  #answerTo(user: string, id: string, reply: object): void {
+    if (this.#connection.isConnected())
+      this.#connection.nats.publish(subjects.answer(user, 'robot', this.name, id), encodeFrame(reply));
   }
 
   async #open(signal: Extract<Signal, { kind: 'open' }>, user: string): Promise<SignalReply> {
-    const { holder, secret, revision } = signal;
-    if (holder !== holderOf(user, secret)) return { kind: 'refused', reason: 'not-holder' };
-    await this.#readLease();
-    const refused = () =>
-      this.#closed ? GONE : this.#guard.refusal(holder, revision, monotonicClock.nowNs());
-    // A rejected request neither waits in the queue nor delays others.
-    const reason = refused();
-    if (reason !== null) return { kind: 'refused', reason };
-    const opening = this.#turn.then(() => this.#begin(signal, user, refused));
+    if (this.#closed) return { kind: 'refused', reason: GONE };
+    const grant = this.#lease.present(signal.grant, monotonicClock.nowNs());
+    if (typeof grant === 'string') return { kind: 'refused', reason: grant };
+    if (grant.user !== user) return { kind: 'refused', reason: 'not-holder' };
+    const { key, token } = grant;
+    const refused = () => (this.#closed ? GONE : this.#lease.refusal(key, token, monotonicClock.nowNs()));
+    const holder = { user, key, token };
+    const opening = this.#turn.then(() => this.#begin(signal.client, holder, refused));
     this.#turn = opening.catch(() => {});
     const session = await opening;
     if (typeof session === 'string') return { kind: 'refused', reason: session };
     const { number, ice } = session.options;
     const sdp = await session.offer();
-    return { kind: 'offer', session: number, sdp, model: this.#start.model, ice: [...ice] };
+    const { identity } = this.#connection;
+    return {
+      ...{ kind: 'offer', session: number, sdp, model: this.#start.model, ice: [...ice] },
+      ...{ token: identity.token, sig: identity.sign(offerText(this.name, key, number, sdp)) },
+    };
   }
 
   /** The session, or why it was rejected. */
   async #begin(
-    { holder, revision, client }: Extract<Signal, { kind: 'open' }>,
-    user: string,
+    client: 'operator' | 'page',
+    holder: { user: string; key: string; token: number },
     refused: () => string | null,
   ): Promise<Session | string> {
     const early = refused();
     if (early !== null) return early;
-    this.#replace(holder);
+    this.#replace(holder.key);
     if (client === 'page' && PageOperatorProcess.living >= MOST_PAGE_OPERATORS) return 'too many at once';
-    const { ports, key, config, cameras, rig, pageOperatorEntry } = this.#start;
+    const { ports, key: linkKey, config, cameras, rig, pageOperatorEntry } = this.#start;
+    const { user, key, token } = holder;
     const options = {
-      ...{ rtc: this.#rtc, number: ++this.#sessions, user, holder, revision, ports, key, config },
+      ...{ rtc: this.#rtc, number: ++this.#sessions, user, key, token, ports, linkKey, config },
       ice: iceServersFor(user, config),
       mayCommand: () => refused() === null,
       onEstop: () => this.#stop(user, 'over the link'),
+      onGrant: (grant: Parameters<RobotLease['present']>[0]) =>
+        void this.#lease.present(grant, monotonicClock.nowNs()),
       onOpened: (path: string) =>
-        audit(this.#connection, this.name, { what: 'session-opened', who: user, why: path, revision }),
-      onEnded: (reason: string) => {
-        if (this.#session === session) this.#end(reason, session instanceof PageSession);
+        audit(this.#connection, this.name, { what: 'session-opened', who: user, why: path, revision: token }),
+      onEnded: (reason: string, hasLeft: boolean) => {
+        if (this.#session !== session) return;
+        this.#end(reason, hasLeft || session instanceof PageSession);
+        if (hasLeft) this.#lease.leave(token);
       },
     };
     const session: Session =
@@ -249,7 +310,7 @@ export class RobotAgent {
             pageOperatorEntry,
             rig: { ...rig, fleet: { ...rig.fleet, robot: this.name } },
           })
-        : new RobotSession(options, await this.#socketsOf(holder), cameras);
+        : new RobotSession(options, await this.#socketsOf(key), cameras);
     // The lease may have changed meanwhile.
     const late = refused();
     if (late !== null) {
@@ -257,25 +318,32 @@ export class RobotAgent {
       return late;
     }
     this.#session = session;
+    this.#timer ??= setInterval(() => this.#tick(), TICK_MS);
     this.#left = null;
     this.#openedNs = monotonicClock.nowNs();
-    this.#reported = { fromOperator: 0, toOperator: 0, atNs: this.#openedNs };
+    this.#received = { count: 0, atNs: this.#openedNs };
+    this.#reports.sessionBegan();
+    this.#reports.presence();
     return session;
   }
 
   /** A holder that reconnects keeps its ports: the robot's link saw only a silence. */
-  async #socketsOf(holder: string): Promise<LinkSockets> {
-    if (this.#sockets?.holder !== holder) {
+  async #socketsOf(key: string): Promise<LinkSockets> {
+    if (this.#sockets?.key !== key) {
       this.#sockets?.open.close();
-      this.#sockets = { holder, open: await LinkSockets.open(this.#start.ports) };
+      this.#sockets = { key, open: await LinkSockets.open(this.#start.ports) };
     }
     return this.#sockets.open;
   }
 
-  #answer({ session, sdp }: Extract<Signal, { kind: 'answer' }>, user: string): SignalReply {
+  #answer({ session, sdp, sig }: Extract<Signal, { kind: 'answer' }>, user: string): SignalReply {
     const mine = this.#session;
     if (mine === null || mine.options.number !== session || mine.options.user !== user)
       return { kind: 'refused', reason: 'no such session' };
+    const { key } = mine.options;
+    const holder = publicKey(key);
+    if (holder === null || !isSignedBy(holder, answerText(this.name, key, session, sdp), sig))
+      return { kind: 'refused', reason: 'not-holder' };
     return mine.accept(sdp) ? { kind: 'accepted' } : { kind: 'refused', reason: 'malformed' };
   }
 
@@ -284,20 +352,22 @@ export class RobotAgent {
     const session = this.#session;
     if (session === null) return;
     this.#session = null;
-    const { user, holder, revision } = session.options;
-    this.#left = stops ? null : { holder, revision };
+    const { user, key, token } = session.options;
+    this.#left = stops ? null : { key, token };
     if (stops) Atomics.store(leaseOverFlag(this.#start.memory), 0, 1);
     session.close(reason);
-    audit(this.#connection, this.name, { what: 'session-ended', who: user, why: reason, revision });
-    this.#publishPresence();
+    audit(this.#connection, this.name, {
+      ...{ what: 'session-ended', who: user, why: reason, revision: token },
+    });
+    this.#reports.presence();
   }
 
   /** Before a new session: a page's has its own role, which ends; an operator's only reopens its path. */
-  #replace(holder: string): void {
+  #replace(key: string): void {
     const old = this.#session;
     this.#end(
       'replaced by another session of the same holder',
-      old instanceof PageSession || old?.options.holder !== holder,
+      old instanceof PageSession || old?.options.key !== key,
     );
   }
 
@@ -311,72 +381,17 @@ export class RobotAgent {
     audit(this.#connection, this.name, { what: 'estop', who: user, why });
   }
 
+  /** Whatever arrives here stops the robot; only a request of ours is answered. */
   async #estop(message: Msg): Promise<void> {
     const startMs = performance.now();
-    const user = message.subject.split('.').at(-1)!;
-    const isAsked = isAskedBy(user, message.reply);
-    if (!isAsked && isServersAnswer(message.data, message.headers !== undefined)) return;
+    const { user } = sentBy(message.subject);
     this.#stop(user, 'over the broker');
-    if (!isAsked) return;
-    while (this.#snapshot()?.state !== 'stopped' && performance.now() - startMs < CONFIRM_MS) await later(2);
-    message.respond(JSON.stringify({ state: this.#snapshot()?.state ?? 'unknown' }));
-  }
-
-  #snapshot(): RobotSnapshot | null {
-    return readRobotBoard(this.#board, this.#start.joints);
-  }
-
-  #publishPresence(state?: string): void {
-    const seen = this.#snapshot();
-    const session = this.#session;
-    const { model, version } = this.#start;
-    const presence: Presence = {
-      kind: 'presence',
-      robot: this.name,
-      model,
-      version,
-      state: state ?? seen?.state ?? 'disconnected',
-      cause: seen?.cause ?? '',
-      holder: monotonicClock.nowNs() < this.#guard.deadlineNs ? userOf(this.#guard.holder) : null,
-      link: session?.isOpen ? this.#linkQuality(session) : null,
-      atMs: Date.now(),
-    };
-    this.#publish(subjects.presence(this.name), presence);
-  }
-
-  #linkQuality(session: Session): NonNullable<Presence['link']> {
-    const { fromOperator, toOperator, refused } = session.counts;
-    const atNs = monotonicClock.nowNs();
-    const perS = 1e9 / (atNs - this.#reported.atNs);
-    const link = {
-      rttMs: session.rttMs,
-      fromOperatorHz: (fromOperator - this.#reported.fromOperator) * perS,
-      toOperatorHz: (toOperator - this.#reported.toOperator) * perS,
-      refused,
-      client: session instanceof PageSession ? ('page' as const) : ('operator' as const),
-    };
-    this.#reported = { fromOperator, toOperator, atNs };
-    return link;
-  }
-
-  #publishTelemetry(): void {
-    const seen = this.#snapshot();
-    if (seen === null) return;
-    const telemetry: FleetTelemetry = {
-      kind: 'telemetry',
-      state: seen.state,
-      limitedBy: seen.limitedBy,
-      measuredRad: [...seen.measuredRad],
-      targetRad: [...seen.targetRad],
-      gripper: Number.isFinite(seen.gripper) ? seen.gripper : null,
-      atMs: Date.now(),
-    };
-    this.#publish(subjects.telemetry(this.name), telemetry);
-  }
-
-  /** Nothing is queued for an unreachable broker: it would be outdated. */
-  #publish(subject: string, message: Presence | FleetTelemetry | FleetEvent): void {
-    if (this.#connection.isConnected()) this.#connection.nats.publish(subject, JSON.stringify(message));
+    if (message.reply) return this.#rejections.add(this.name, user, 'reply subject');
+    const request = parsed(estopSchema, message.string());
+    if (request === null) return;
+    const state = () => this.#reports.snapshot()?.state;
+    while (state() !== 'stopped' && performance.now() - startMs < CONFIRM_MS) await later(2);
+    this.#answerTo(user, request.id, { state: state() ?? 'unknown' });
   }
 }
 
@@ -389,4 +404,17 @@ function nameOf({ name }: RobotAgentStart, { robots, user }: FleetConnection): s
   throw new TeleopError('bad-option', `the credentials of ${user} do not belong to exactly one robot`, {
     hint: 'Name the robot: --name NAME.',
   });
+}
+
+function leaseOf(start: RobotAgentStart, connection: FleetConnection, robot: string): RobotLease {
+  const keys = new GrantKeys(connection.leaseKeys);
+  if (keys.isEmpty)
+    throw new TeleopError('fleet-outdated', `the credentials of ${connection.user} name no lease service`, {
+      hint: 'They are not a robot’s, or too old: create new ones with `farhand fleet user NAME --role robot`.',
+    });
+  mkdirSync(start.leaseFolder, { recursive: true, mode: 0o700 });
+  const file = path.join(start.leaseFolder, `${flatName(robot)}.json`);
+  const { nowNs } = monotonicClock;
+  const termNs = start.config.leaseTermS * 1e9;
+  return new RobotLease({ client: new LeaseClient(connection), robot, keys, file, termNs, nowNs });
 }

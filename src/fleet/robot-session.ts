@@ -4,6 +4,7 @@ import { RtcLink } from '../wire/transports/rtc-link.ts';
 import type { loadRtc } from '../wire/transports/webrtc.ts';
 import { AUDIO, openAudio } from './audio-source.ts';
 import { CameraOut } from './camera-out.ts';
+import type { Signed } from './leases/grant.ts';
 import type { LinkSockets } from './link-sockets.ts';
 import { type Control, controlSchema, type IceServer, parsed } from './messages.ts';
 
@@ -11,20 +12,23 @@ export interface SessionOptions {
   rtc: Awaited<ReturnType<typeof loadRtc>>;
   number: number;
   user: string;
-  holder: string;
-  revision: number;
+  /** The holder's public key for this lease, and the lease's token. */
+  key: string;
+  token: number;
   /** The robot's ports: command, state, sync. */
   ports: readonly number[];
   /** Key of the sealed link, sent to the operator. */
-  key: Uint8Array;
+  linkKey: Uint8Array;
   ice: readonly IceServer[];
   config: FleetConfig;
   /** Whether the holder may command now: checked for every datagram. */
   mayCommand(): boolean;
   onEstop(): void;
+  /** The operator passed on a renewal of its lease. */
+  onGrant(grant: Signed): void;
   onOpened(path: string): void;
-  /** The operator left, or the path was lost. */
-  onEnded(reason: string): void;
+  /** `hasLeft`: the operator gave the robot back; otherwise the path was lost. */
+  onEnded(reason: string, hasLeft: boolean): void;
 }
 
 /**
@@ -66,11 +70,11 @@ export class RobotSession {
       stray: () => void this.counts.refused++,
       cameraOpen: (name, open) => this.#cameras?.want(name, open),
       opened: () => {
-        this.#send({ kind: 'key', key: Buffer.from(options.key).toString('base64') });
+        this.#send({ kind: 'key', key: Buffer.from(options.linkKey).toString('base64') });
         onOpened(this.#link.path);
       },
       closed: (why) => {
-        if (!this.#ended) onEnded(why);
+        if (!this.#ended) onEnded(why, false);
       },
     });
     sockets.onOut((bytes) => {
@@ -92,6 +96,11 @@ export class RobotSession {
 
   accept(answer: string): boolean {
     return this.#link.accept(answer);
+  }
+
+  /** For the operator's next renewal. */
+  tellNonce(nonce: string): void {
+    this.#send({ kind: 'nonce', nonce });
   }
 
   close(reason: string): void {
@@ -117,8 +126,9 @@ export class RobotSession {
   #control(message: Control | null): void {
     if (message?.kind === 'estop') this.options.onEstop();
     else if (message?.kind === 'want') this.#wantSound(message.sound);
+    else if (message?.kind === 'grant') this.options.onGrant(message.grant);
     else if (message?.kind !== 'bye') this.counts.refused++;
-    else if (!this.#ended) this.options.onEnded('the operator left');
+    else if (!this.#ended) this.options.onEnded('the operator left', true);
   }
 
   /** Only the holder gets pictures and sound. */

@@ -2,8 +2,8 @@ import type { FleetConnection } from './connection.ts';
 import { type Presence, parsed, presenceSchema } from './messages.ts';
 import { subjects } from './subjects.ts';
 
-/** Robots announce themselves once a second. */
-const LISTEN_MS = 1500;
+/** An idle robot announces itself every five seconds. */
+const LISTEN_MS = 5500;
 
 /**
  * The online robots that these credentials may see, by name. `only`: returns as soon as that one is received.

@@ -13,19 +13,22 @@ export interface ServerSettings {
   storeDir: string;
   operator: string;
   system: string;
+  /** The account of robots and people. */
+  users: string;
   accounts: Record<string, string>;
   /** Other servers of a cluster. */
   cluster?: { name: string; host: string; port: number; routes: readonly string[]; tls?: RouteTls };
   /** Port for leaf nodes. */
   leafPort?: number;
-  /** As a leaf node of another server, for the fleet's account (its public key). */
-  leafOf?: { url: string; credentials: string; account: string };
+  /** As a leaf node of another server, for the account of robots and people. */
+  leafOf?: { url: string; credentials: string };
   tls?: { cert: string; key: string };
 }
 
 /** The text of the file, for nats-server 2.9 or newer. */
 export function serverConfig(settings: ServerSettings): string {
-  const { name, host, port, storeDir, operator, system, accounts, cluster, leafPort, leafOf, tls } = settings;
+  const { name, host, port, storeDir, operator, system, users, accounts, cluster, leafPort, leafOf, tls } =
+    settings;
   const parts = [
     `server_name: ${quoted(name)}`,
     `listen: ${quoted(`${host}:${port}`)}`,
@@ -40,6 +43,8 @@ export function serverConfig(settings: ServerSettings): string {
     // An unplugged robot is noticed within about ten seconds.
     'ping_interval: "5s"',
     'ping_max: 2',
+    // Whoever has credentials can fill the log with rejected messages.
+    'logfile_size_limit: 64MB',
   ];
   if (tls) parts.push(tlsText(tls));
   if (cluster)
@@ -51,7 +56,7 @@ export function serverConfig(settings: ServerSettings): string {
     parts.push(`leafnodes { listen: ${quoted(`${host}:${leafPort}`)}${tls ? `, ${tlsText(tls)}` : ''} }`);
   if (leafOf)
     parts.push(
-      `leafnodes { remotes: [ { url: ${quoted(leafOf.url)}, credentials: ${quoted(leafOf.credentials)}, account: ${leafOf.account} } ] }`,
+      `leafnodes { remotes: [ { url: ${quoted(leafOf.url)}, credentials: ${quoted(leafOf.credentials)}, account: ${users} } ] }`,
     );
   return `${parts.join('\n')}\n`;
 }
@@ -65,10 +70,6 @@ const routeTls = (tls: RouteTls | undefined): string =>
     ? ''
     : `  tls {\n    cert_file: ${quoted(tls.cert)}\n    key_file: ${quoted(tls.key)}\n` +
       `    ca_file: ${quoted(tls.ca)}\n    verify: true\n    timeout: 3\n  }\n`;
-
-/** Public key of the account of robots and operators. */
-export const fleetAccountOf = ({ system, accounts }: Pick<ServerSettings, 'system' | 'accounts'>): string =>
-  Object.keys(accounts).find((key) => key !== system)!;
 
 /** The accounts that a server knows, as a block of its configuration. */
 export function preloadText(accounts: Readonly<Record<string, string>>): string {

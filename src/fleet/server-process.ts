@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { connect as connectTcp } from 'node:net';
 import path from 'node:path';
@@ -7,6 +7,7 @@ import { TeleopError } from '../core/errors.ts';
 import { PRIVATE, writeWhole } from '../files/write-whole.ts';
 import { type Authority, serverAccounts } from './authority.ts';
 import { type ServerSettings, serverConfig } from './server-config.ts';
+import { refuseUnsafeServer } from './server-version.ts';
 
 const READY_MS = 10_000;
 
@@ -35,11 +36,12 @@ export async function startServer(
   const folder = path.join(authority.folder, 'servers', place.name);
   const file = path.join(folder, 'server.conf');
   const write = async () => {
-    const known = await serverAccounts(authority);
+    const known = await serverAccounts(authority, place.leafOf && place.name);
     const text = serverConfig({ ...place, ...known, storeDir: path.join(folder, 'store') });
     writeWhole(file, text, PRIVATE);
   };
   await write();
+  refuseUnsafeServer(installedVersion());
   const [program, ...words] = [...within, 'nats-server', '-c', file];
   const child = spawn(program!, words, { stdio: ['ignore', 'ignore', 'pipe'] });
   let output = '';
@@ -73,6 +75,12 @@ export async function startServer(
     kill: () => end('SIGKILL'),
     close: () => end('SIGTERM'),
   };
+}
+
+/** Of the nats-server on this machine; `9.0.0` if there is none to judge. */
+export function installedVersion(): string {
+  const { stdout } = spawnSync('nats-server', ['--version'], { encoding: 'utf8', timeout: 5000 });
+  return /v(\d+\.\d+\.\d+)/.exec(stdout ?? '')?.[1] ?? '9.0.0';
 }
 
 const lastLine = (text: string): string => text.trim().split('\n').at(-1) ?? '';

@@ -1,49 +1,83 @@
-/** Names on the fleet's broker. A robot's name is one token of a subject. */
-
-export const ROBOT_NAME = /^[a-z0-9][a-z0-9_-]{0,62}$/;
-
-export const LEASE_BUCKET = 'leases';
-/** When the store drops a lease that was not renewed. */
-export const LEASE_TTL_MS = 3000;
-/** How often its holder renews it. */
-export const LEASE_RENEW_MS = 500;
-/** How often the robot reads it. */
-export const LEASE_POLL_MS = 400;
 /**
- * How long the robot continues without an answer: a restart of the broker does not stop it. Not longer than
- * the store keeps a silent holder's entry.
+ * Names on the fleet's broker. A robot is `NAME` or `GROUP/NAME`; in a subject it takes two tokens, so that
+ * one permission or subscription can cover a group. A user's name is one token.
  */
-export const LEASE_GRACE_MS = LEASE_TTL_MS;
-export const AUDIT_STREAM = 'AUDIT';
-/** The part about one robot, for its operators. */
-export const robotAuditStream = (robot: string): string => `${AUDIT_STREAM}_${robot}`;
+
+export const USER_NAME = /^[a-z0-9][a-z0-9_-]{0,62}$/;
+export const ROBOT_NAME = /^(?:[a-z0-9][a-z0-9_-]{0,30}\/)?[a-z0-9][a-z0-9_-]{0,62}$/;
+/** In credentials: a robot, a whole group as `GROUP/*`, or `*` for all. */
+export const ROBOT_PATTERN = /^(?:\*|(?:[a-z0-9][a-z0-9_-]{0,30}\/)?(?:\*|[a-z0-9][a-z0-9_-]{0,62}))$/;
+
+/** The group token of a robot without a group. No group can have this name. */
+const NO_GROUP = '_';
+
+/** A robot, `GROUP/*` or `*` as two tokens of a subject. */
+export function addressOf(robot: string): string {
+  if (robot === '*') return '*.*';
+  const [group, name] = robot.includes('/') ? robot.split('/') : [NO_GROUP, robot];
+  return `${group}.${name}`;
+}
+
+export const robotAt = (group: string, name: string): string =>
+  group === NO_GROUP ? name : group === '*' ? '*' : `${group}/${name}`;
+
+/** Whether a robot is one of these: names, `GROUP/*` or `*`. */
+export const covers = (patterns: readonly string[], robot: string): boolean =>
+  patterns.some(
+    (each) => each === robot || each === '*' || (each.endsWith('/*') && robot.startsWith(each.slice(0, -1))),
+  );
+
+/** For a robot's files and buckets. Names have no capital letters, so two robots never share one. */
+export const flatName = (robot: string): string => robot.replace('/', '_G_');
+
+/** Requests of people to the lease service, and those of the robot itself. */
+export const LEASE_VERBS = ['take', 'renew', 'release', 'away', 'look'] as const;
+export const ROBOT_LEASE_VERBS = ['keep', 'drop'] as const;
+export type LeaseVerb = (typeof LEASE_VERBS)[number] | (typeof ROBOT_LEASE_VERBS)[number];
+export const RECORDING_VERBS = ['put', 'get', 'list'] as const;
+export type RecordingVerb = (typeof RECORDING_VERBS)[number];
+
+/** Who answers: a service of the store, or the robot. */
+export type Responder = 'store' | 'robot';
 
 export const subjects = {
-  presence: (robot: string): string => `farhand.presence.${robot}`,
-  telemetry: (robot: string): string => `farhand.telemetry.${robot}`,
-  event: (robot: string): string => `farhand.event.${robot}`,
+  presence: (robot: string): string => `farhand.presence.${addressOf(robot)}`,
+  telemetry: (robot: string): string => `farhand.telemetry.${addressOf(robot)}`,
+  event: (robot: string): string => `farhand.event.${addressOf(robot)}`,
   /** Requests to a robot, answered by it; the broker guarantees `user`. The robot subscribes to `*`. */
-  signal: (robot: string, user: string): string => `farhand.signal.${robot}.${user}`,
-  estop: (robot: string, user: string): string => `farhand.estop.${robot}.${user}`,
+  signal: (robot: string, user: string): string => `farhand.signal.${addressOf(robot)}.${user}`,
+  estop: (robot: string, user: string): string => `farhand.estop.${addressOf(robot)}.${user}`,
   /** Between operators: requests to hand a robot over; `user` is the sender. */
-  ask: (robot: string, user: string): string => `farhand.ask.${robot}.${user}`,
+  ask: (robot: string, user: string): string => `farhand.ask.${addressOf(robot)}.${user}`,
   /** Who did what; `user` is the name in the credentials. */
-  audit: (robot: string, user: string): string => `farhand.audit.${robot}.${user}`,
-  lease: (robot: string): string => `$KV.${LEASE_BUCKET}.${robot}`,
-  leaseGet: (robot: string): string => `$JS.API.DIRECT.GET.KV_${LEASE_BUCKET}.$KV.${LEASE_BUCKET}.${robot}`,
+  audit: (robot: string, user: string): string => `farhand.audit.${addressOf(robot)}.${user}`,
+  /** To the lease service. */
+  lease: (verb: LeaseVerb | '*', robot: string, user: string): string =>
+    `farhand.lease.${verb}.${addressOf(robot)}.${user}`,
+  /** Signed changes of a robot's lease, from the lease service. */
+  leased: (robot: string): string => `farhand.leased.${addressOf(robot)}`,
+  /** To the service that stores recordings. */
+  recording: (verb: RecordingVerb | '*', robot: string, user: string): string =>
+    `farhand.rec.${verb}.${addressOf(robot)}.${user}`,
+  /** A new or changed entry of the index of recordings, from that service. */
+  recorded: (robot: string): string => `farhand.recorded.${addressOf(robot)}`,
+  /** To the service that reads the log. */
+  log: (robot: string, user: string): string => `farhand.log.${addressOf(robot)}.${user}`,
+  /** Every answer: never to a reply subject, which the requester could choose. */
+  answer: (user: string, by: Responder | '*', robot: string, id: string): string =>
+    `farhand.answer.${user}.${by}.${addressOf(robot)}.${id}`,
+  /** All answers to a user. */
+  answers: (user: string): string => `farhand.answer.${user}.>`,
 } as const;
 
-export const inboxOf = (user: string): string => `_INBOX.${user}`;
+/** The robot and the user in a subject that ends with both. */
+export function sentBy(subject: string): { robot: string; user: string } {
+  const [group = '', name = '', user = ''] = subject.split('.').slice(-3);
+  return { robot: robotAt(group, name), user };
+}
 
-/**
- * Whether a request on a subject that names `user` is really from that user. A client chooses where the
- * server's answer to it goes, and the server does not check that: such an answer can appear on any subject,
- * but it has no reply subject itself. This also makes sure that our answer goes only to the user who sent the
- * request.
- */
-export const isAskedBy = (user: string, reply: string | undefined): boolean =>
-  reply?.startsWith(`${inboxOf(user)}.`) === true;
-
-/** Whether a message without a reply subject looks like such an answer: it has headers, or is JSON. */
-export const isServersAnswer = (data: Uint8Array, hasHeaders: boolean): boolean =>
-  hasHeaders || data[0] === '{'.charCodeAt(0);
+/** The robot in a subject that ends with it. */
+export function robotIn(subject: string): string {
+  const [group = '', name = ''] = subject.split('.').slice(-2);
+  return robotAt(group, name);
+}

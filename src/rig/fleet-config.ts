@@ -21,7 +21,7 @@ export const fleetConfig = z.strictObject({
     ),
   robot: z
     .string()
-    .max(63)
+    .max(95)
     .default('')
     .describe('its name in the fleet; set by the session and stored in recordings'),
   recordings: z
@@ -39,6 +39,14 @@ export const fleetConfig = z.strictObject({
     .default(false)
     .describe(
       'deletes the local copy of an automatically stored recording once all its bytes were read back',
+    ),
+  leaseTermS: z
+    .number()
+    .min(5)
+    .max(60)
+    .default(30)
+    .describe(
+      'robot: how long it obeys its driver without a renewed lease, for example while the broker is down',
     ),
   relayOnly: z
     .boolean()

@@ -4,17 +4,13 @@ import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createAudit } from '../../src/fleet/audit.ts';
-import { type Authority, createAuthority } from '../../src/fleet/authority.ts';
-import { connectFleet, type FleetConnection } from '../../src/fleet/connection.ts';
-import { LeaseStore } from '../../src/fleet/lease-store.ts';
+import { connectFleet } from '../../src/fleet/connection.ts';
 import { Announcer } from '../../src/fleet/recordings/announcer.ts';
-import { NatsTarget } from '../../src/fleet/recordings/nats-target.ts';
-import { createRecordingBucket, RecordingIndex } from '../../src/fleet/recordings/recording-index.ts';
+import { FleetTarget } from '../../src/fleet/recordings/fleet-target.ts';
+import { RecordingIndex } from '../../src/fleet/recordings/recording-index.ts';
 import type { RecordingTarget } from '../../src/fleet/recordings/target.ts';
 import type { Recording } from '../../src/fleet/recordings.ts';
-import type { FleetRole } from '../../src/fleet/roles.ts';
-import { type RunningServer, startServer } from '../../src/fleet/server-process.ts';
+import { createRecordingBucket } from '../../src/fleet/store/recording-store.ts';
 import { emptyInfo, rowOf, START_NS, startOf } from '../../src/record/test-episode.ts';
 import { EpisodeWriter } from '../../src/record/writer.ts';
 import { writeFrame } from '../../src/wire/codecs/frame.ts';
@@ -23,7 +19,7 @@ import { needs } from '../needs.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 import { until } from '../until.ts';
 import { farhand, type Running, startFarhand } from './farhand.ts';
-import { writeCredentials } from './fleet-rig.ts';
+import { type FleetWorld, startFleetWorld } from './fleet-rig.ts';
 
 const skip = needs('nats-server');
 const HERE = 'fleet.rtcAddress=127.0.0.1';
@@ -44,14 +40,9 @@ describe('recordings of a fleet session', { skip }, () => {
     path.join(folder, name),
   );
   const running: Running[] = [];
-  let authority: Authority;
-  let server: RunningServer;
-  let port = 0;
-  let admin: FleetConnection;
+  let world: FleetWorld;
   let index: RecordingIndex;
 
-  const credentials = (name: string, role: FleetRole) => writeCredentials(authority, folder, name, role);
-  const broker = () => startServer(authority, { name: 'one', host: '127.0.0.1', port });
   const known = async (isSo: (all: Recording[]) => boolean, withinMs = 30_000): Promise<Recording[]> => {
     let all: Recording[] = [];
     for (const untilMs = performance.now() + withinMs; performance.now() < untilMs; await sleep(100)) {
@@ -63,16 +54,12 @@ describe('recordings of a fleet session', { skip }, () => {
   };
 
   before(async () => {
-    authority = await createAuthority(path.join(folder, 'fleet'));
-    [port = 0] = await freeUdpPorts(1);
-    server = await broker();
-    await credentials('ann', 'operator');
-    admin = await connectFleet(server.url, await credentials('root', 'admin'));
-    await LeaseStore.create(admin.nats);
-    await createAudit(admin.nats);
-    await createRecordingBucket(admin.nats, 'arm', { maxBytes: 50e6, replicas: 1 });
-    index = await RecordingIndex.open(admin.nats, 'arm');
-    const access = ['--fleet', server.url, '--creds', await credentials('arm', 'robot'), '--name', 'arm'];
+    world = await startFleetWorld(folder);
+    await world.credentials('ann', 'operator');
+    await createRecordingBucket(world.admin.nats, 'arm', { maxBytes: 50e6, replicas: 1 });
+    index = new RecordingIndex(world.boss, 'arm');
+    const file = await world.credentials('arm', 'robot');
+    const access = ['--fleet', world.server.url, '--creds', file, '--name', 'arm'];
     record(atRobot!, 'earlier', 'arm');
     record(atRobot!, 'of-another', '');
     const robot = startFarhand(['robot', ...access, HERE, `record.dir=${atRobot}`]);
@@ -81,8 +68,7 @@ describe('recordings of a fleet session', { skip }, () => {
   });
   after(async () => {
     await Promise.all(running.map((child) => child.end()));
-    await admin?.close();
-    await server?.close();
+    await world?.close();
   });
 
   it('announces the robot’s recordings on its host, but not those of other robots', async () => {
@@ -95,11 +81,8 @@ describe('recordings of a fleet session', { skip }, () => {
     const dir = path.join(folder, 'full');
     record(dir, 'stored', 'arm');
     record(dir, 'of-another', 'other');
-    const robot = await connectFleet(server.url, path.join(folder, 'arm.creds'));
-    const [own, nats] = [
-      await RecordingIndex.open(robot.nats, 'arm'),
-      await NatsTarget.open(robot.nats, 'arm'),
-    ];
+    const robot = await connectFleet(world.server.url, path.join(folder, 'arm.creds'));
+    const [own, nats] = [new RecordingIndex(robot, 'arm'), new FleetTarget(robot, 'arm')];
     const now = () => new Date().toISOString();
     const announcer = new Announcer({ robot: 'arm', dir, deleteAfter: true, now, say: () => {} });
     const lost: RecordingTarget = {
@@ -125,7 +108,7 @@ describe('recordings of a fleet session', { skip }, () => {
     const [desk, telemetry] = await freeUdpPorts(2);
     const ports = [`console.deskPort=${desk}`, `console.telemetryPort=${telemetry}`];
     const settings = [...ports, 'trace.dir=', HERE, `record.dir=${atOperator}`, 'record.start=engage'];
-    const access = ['--server', server.url, '--creds', path.join(folder, 'ann.creds')];
+    const access = ['--server', world.server.url, '--creds', path.join(folder, 'ann.creds')];
     const args = ['fleet', 'operate', 'arm', '--json', ...access, ...settings, 'fleet.recordings=push'];
     const ann = startFarhand(args);
     running.push(ann);
@@ -148,7 +131,7 @@ describe('recordings of a fleet session', { skip }, () => {
     assert.equal(saved.length, 2);
     assert.equal((await index.list()).length, 2 + saved.length, saved.join(' '));
     const { code, stderr } = await farhand([
-      ...['fleet', 'pull', 'arm', first!.episode, '--url', server.url, '--creds'],
+      ...['fleet', 'pull', 'arm', first!.episode, '--url', world.server.url, '--creds'],
       ...[path.join(folder, 'ann.creds'), '--recordings', pulled!],
     ]);
     assert.equal(code, 0, stderr);
@@ -158,11 +141,11 @@ describe('recordings of a fleet session', { skip }, () => {
   });
 
   it('announces recordings made while the broker was down once it is back', async () => {
-    await server.kill();
+    await world.server.kill();
     record(atRobot!, 'meanwhile', 'arm');
     await sleep(1200);
-    server = await broker();
-    await until('the broker again', () => admin.isConnected());
+    await world.startAgain();
+    await until('the broker again', () => world.boss.isConnected());
     await known((all) => all.some(({ episode }) => episode === 'meanwhile'));
     assert.match(running[0]!.stderr(), /not announced yet/);
   });

@@ -6,15 +6,12 @@ import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Browser, Page } from 'playwright-core';
 import type { WebSocket } from 'ws';
-import { createAudit, readAudit } from '../../src/fleet/audit.ts';
-import { type Authority, createAuthority } from '../../src/fleet/authority.ts';
-import { connectFleet, type FleetConnection } from '../../src/fleet/connection.ts';
-import { LeaseStore } from '../../src/fleet/lease-store.ts';
+import { readAudit } from '../../src/fleet/audit.ts';
+import type { FleetConnection } from '../../src/fleet/connection.ts';
 import type { Presence } from '../../src/fleet/messages.ts';
-import { createRecordingBucket, RecordingIndex } from '../../src/fleet/recordings/recording-index.ts';
-import type { FleetRole } from '../../src/fleet/roles.ts';
+import { RecordingIndex } from '../../src/fleet/recordings/recording-index.ts';
 import { roster } from '../../src/fleet/roster.ts';
-import { type RunningServer, startServer } from '../../src/fleet/server-process.ts';
+import { createRecordingBucket } from '../../src/fleet/store/recording-store.ts';
 import { subjects } from '../../src/fleet/subjects.ts';
 import type { FleetMessage, FleetReply, FleetState } from '../../src/messages/fleet-console.ts';
 import { freeUdpPorts } from '../../src/wire/transports/free-ports.ts';
@@ -23,7 +20,7 @@ import { temporaryFolder } from '../temporary-folder.ts';
 import { launchChromium } from './chromium.ts';
 import { callersOf, strangers } from './console-callers.ts';
 import { type Running, root, startFarhand } from './farhand.ts';
-import { writeCredentials } from './fleet-rig.ts';
+import { type FleetWorld, startFleetWorld } from './fleet-rig.ts';
 
 const skip = needs('nats-server', 'chromium');
 const noSound = needs('ffmpeg');
@@ -33,9 +30,7 @@ const STATES = ['engaged', 'idle', 'armed', 'hold', 'stopped', 'idle', 'disconne
 const SLOW_MS = 25_000;
 
 describe('fleet console in a real browser', { skip }, () => {
-  let authority: Authority;
-  let server: RunningServer;
-  let admin: FleetConnection;
+  let world: FleetWorld;
   let hall: FleetConnection;
   let announcing: NodeJS.Timeout;
   let silent: readonly string[] = [];
@@ -48,8 +43,6 @@ describe('fleet console in a real browser', { skip }, () => {
   const running: Running[] = [];
   const complaints: string[] = [];
 
-  const credentials = (name: string, role: FleetRole, robots: readonly string[]) =>
-    writeCredentials(authority, folder, name, role, robots);
   const start = (args: string[], state: string) => {
     process.env['FARHAND_STATE'] = path.join(folder, state);
     const child = startFarhand(args);
@@ -58,8 +51,11 @@ describe('fleet console in a real browser', { skip }, () => {
     return child;
   };
   const openConsole = async (user: string) => {
-    const file = await credentials(user, 'operator', ['*']);
-    const child = start(['fleet', 'console', '--server', server.url, '--creds', file, '--port', '0'], user);
+    const file = await world.credentials(user, 'operator', ['*']);
+    const child = start(
+      ['fleet', 'console', '--server', world.server.url, '--creds', file, '--port', '0'],
+      user,
+    );
     return (await child.waitFor(/fleet console: (http:\S+)/))[1]!;
   };
   const openPage = async (url: string) => {
@@ -100,18 +96,9 @@ describe('fleet console in a real browser', { skip }, () => {
 
   before(async () => {
     mkdirSync(artifacts, { recursive: true });
-    authority = await createAuthority(path.join(folder, 'fleet'));
-    const [port = 0] = await freeUdpPorts(1);
-    server = await startServer(authority, { name: 'one', host: '127.0.0.1', port });
-    const [arm, root_, hallFile] = await Promise.all([
-      credentials('arm', 'robot', ['arm']),
-      credentials('root', 'admin', ['*']),
-      credentials('hall', 'robot', SIMULATED),
-    ]);
-    admin = await connectFleet(server.url, root_);
-    await LeaseStore.create(admin.nats);
-    await createAudit(admin.nats);
-    hall = await connectFleet(server.url, hallFile);
+    world = await startFleetWorld(folder);
+    const arm = await world.credentials('arm', 'robot', ['arm']);
+    hall = await world.enter('hall', 'robot', SIMULATED);
     announcing = setInterval(announceHall, 1000);
     const settings = [
       // A busy machine stalls. This tests the page, not the watchdogs.
@@ -125,7 +112,7 @@ describe('fleet console in a real browser', { skip }, () => {
       `cameras.port=${(await freeUdpPorts(1))[0]!}`,
       ...(noSound ? [] : ['fleet.audio=test']),
     ];
-    start(['robot', '--fleet', server.url, '--creds', arm, ...settings], 'robot');
+    start(['robot', '--fleet', world.server.url, '--creds', arm, ...settings], 'robot');
     [annUrl, bobUrl, browser] = await Promise.all([openConsole('ann'), openConsole('bob'), launchChromium()]);
     [ann, bob] = [await openPage(annUrl), await openPage(bobUrl)];
     await running[0]!.waitFor(/on the fleet/);
@@ -135,8 +122,7 @@ describe('fleet console in a real browser', { skip }, () => {
     clearInterval(announcing);
     await browser?.close();
     await Promise.all(running.map((child) => child.end()));
-    await Promise.all([admin?.close(), hall?.close()]);
-    await server?.close();
+    await world?.close();
   });
 
   it('lists robots and searches by name, model, state and user', async () => {
@@ -169,7 +155,7 @@ describe('fleet console in a real browser', { skip }, () => {
     await ann.getByTestId('estop-arm').click();
     await seen(ann, 'estop-arm', /STOPPED.*in \d+ ms/, 5000);
     await seen(ann, 'state-arm', /stopped/);
-    assert.equal((await roster(admin, 'arm'))[0]?.state, 'stopped');
+    assert.equal((await roster(world.boss, 'arm'))[0]?.state, 'stopped');
     // A robot that does not answer is not shown as stopped.
     await ann.getByTestId('fleet-search').fill('hall-01');
     await ann.getByTestId('estop-hall-01').click();
@@ -199,15 +185,15 @@ describe('fleet console in a real browser', { skip }, () => {
     const wanted = ['ann handed-over bob', 'ann lease-released bob', 'ann lease-released undefined'];
     let lines: string[] = [];
     for (let i = 0; i < 20 && !wanted.every((line) => lines.includes(line)); i++) {
-      const entries = await readAudit(admin.nats, 'arm', 50);
+      const entries = await readAudit(world.admin.nats, 'arm', 50);
       lines = entries.map(({ by, what, who }) => `${by} ${what} ${who}`);
     }
     for (const line of wanted) assert.ok(lines.includes(line), `${line} in ${lines.join('; ')}`);
   });
 
   it('lists recordings with the command to download one', async () => {
-    await createRecordingBucket(admin.nats, 'arm', { maxBytes: 1e6, replicas: 1 });
-    const index = await RecordingIndex.open(admin.nats, 'arm');
+    await createRecordingBucket(world.admin.nats, 'arm', { maxBytes: 1e6, replicas: 1 });
+    const index = new RecordingIndex(world.boss, 'arm');
     const known = { robot: 'arm', sizeBytes: 12_300_000, sha256: 'a'.repeat(64), durationS: 61, rows: 6100 };
     const where = [{ where: 'nats', verifiedAt: '2026-09-21T14:14:20.000Z' }];
     const later = {
@@ -278,7 +264,7 @@ describe('fleet console in a real browser', { skip }, () => {
       movedRad = Math.max(...now.map((angle, joint) => Math.abs(angle - from[joint]!)));
     }
     assert.ok(movedRad >= 0.05, `moved by ${movedRad} rad`);
-    const [presence] = await roster(admin, 'arm');
+    const [presence] = await roster(world.boss, 'arm');
     assert.equal(presence?.holder, 'ann');
     await ann.screenshot({ path: path.join(artifacts, 'fleet-driving.png') });
   });
@@ -301,12 +287,12 @@ describe('fleet console in a real browser', { skip }, () => {
     await bob.goto(`${bobUrl}?robot=arm`);
     await seen(bob, 'banner', /Not connected to arm\s+arm is driven by ann/);
     await bob.goto(bobUrl);
-    assert.equal((await roster(admin, 'arm'))[0]?.holder, 'ann');
+    assert.equal((await roster(world.boss, 'arm'))[0]?.holder, 'ann');
     assert.doesNotMatch(await text(ann, 'state'), /stopped|disconnected/);
   });
 
   it('stops the robot and releases the lease on leaving', async () => {
-    const store = await LeaseStore.open(admin.nats);
+    const { leases } = world;
     await ann.keyboard.press('Escape');
     await seen(ann, 'state', /stopped/, 3000);
     await ann.keyboard.up('e');
@@ -316,12 +302,10 @@ describe('fleet console in a real browser', { skip }, () => {
     await ann.reload();
     await seen(ann, 'state', /stopped/);
     // After a takeover the page does not take the lease back until the user requests it.
-    const takeAway = async () => store.release('arm', (await store.get('arm'))!.revision);
-    // The page may renew it between the two calls.
-    await takeAway().catch(takeAway);
-    await seen(ann, 'banner', /Its lease expired or was taken away/);
+    await leases.takeAway('arm');
+    await seen(ann, 'banner', /Its lease was taken away/);
     await sleep(500);
-    assert.equal(await store.get('arm'), null);
+    assert.equal(await leases.look('arm'), null);
     // Without a session it can still stop the robot, and no longer shows it as stopped after a reset.
     await ann.keyboard.press('Escape');
     await seen(ann, 'estop', /STOPPED/, 3000);
@@ -333,10 +317,10 @@ describe('fleet console in a real browser', { skip }, () => {
     await seen(bob, 'state', /idle/);
     await seen(ann, 'estop', /E-STOP/, 5000);
     await bob.goto(bobUrl);
-    for (let i = 0; i < 60 && (await store.get('arm')) !== null; i++) await sleep(50);
+    for (let i = 0; i < 60 && (await leases.look('arm')) !== null; i++) await sleep(50);
     await ann.getByTestId('banner-retry').click();
-    for (let i = 0; i < 60 && (await store.get('arm')) === null; i++) await sleep(50);
-    assert.match((await store.get('arm'))?.holder ?? '', /^ann\./);
+    for (let i = 0; i < 60 && (await leases.look('arm')) === null; i++) await sleep(50);
+    assert.equal((await leases.look('arm'))?.user, 'ann');
     await seen(ann, 'state', /idle/);
     await ann.keyboard.press('Escape');
     await seen(ann, 'state', /stopped/, 3000);
@@ -351,8 +335,8 @@ describe('fleet console in a real browser', { skip }, () => {
     await seen(ann, 'state', /stopped/);
     await seen(ann, 'why', /^$/);
     await ann.goto(annUrl);
-    for (let i = 0; i < 60 && (await store.get('arm')) !== null; i++) await sleep(50);
-    assert.equal(await store.get('arm'), null);
+    for (let i = 0; i < 60 && (await leases.look('arm')) !== null; i++) await sleep(50);
+    assert.equal(await leases.look('arm'), null);
     assert.deepEqual(complaints, []);
   });
 

@@ -1,41 +1,34 @@
 import assert from 'node:assert/strict';
-import { randomBytes } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
-import path from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Authority, createAuthority } from '../../src/fleet/authority.ts';
-import { connectFleet, type FleetConnection } from '../../src/fleet/connection.ts';
-import { HeldLease } from '../../src/fleet/held-lease.ts';
-import { LeaseStore } from '../../src/fleet/lease-store.ts';
-import { holderOf } from '../../src/fleet/messages.ts';
-import type { FleetRole } from '../../src/fleet/roles.ts';
-import { type RunningServer, startServer } from '../../src/fleet/server-process.ts';
+import { readAudit } from '../../src/fleet/audit.ts';
+import type { FleetConnection } from '../../src/fleet/connection.ts';
+import { HeldLease } from '../../src/fleet/leases/held-lease.ts';
+import { LeaseClient } from '../../src/fleet/leases/lease-client.ts';
+import { answerText } from '../../src/fleet/messages.ts';
+import { signalRobot } from '../../src/fleet/signalling.ts';
 import { subjects } from '../../src/fleet/subjects.ts';
-import { freeUdpPorts } from '../../src/wire/transports/free-ports.ts';
 import { needs } from '../needs.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
+import { until as untilHolds } from '../until.ts';
 import { type Running, startFarhand } from './farhand.ts';
-import { FleetPage, signal } from './fleet-page-peer.ts';
-import { writeCredentials } from './fleet-rig.ts';
+import { FleetPage } from './fleet-page-peer.ts';
+import { type FleetWorld, startFleetWorld } from './fleet-rig.ts';
 
 const skip = needs('nats-server');
 const noSound = needs('ffmpeg');
 const MOST_PAGE_OPERATORS = 4;
 
 describe('a fleet robot with hostile clients', { skip }, () => {
-  let authority: Authority;
-  let server: RunningServer;
+  let world: FleetWorld;
   let robot: Running;
   let ann: FleetConnection;
   let bob: FleetConnection;
   let eve: FleetConnection;
-  let admin: FleetConnection;
   let page: FleetPage;
   const folder = temporaryFolder();
 
-  const enter = (name: string, role: FleetRole, robots: readonly string[]) =>
-    writeCredentials(authority, folder, name, role, robots);
   /** Child processes of the robot's, by a word in their command lines. */
   const children = (word: string): number[] =>
     readdirSync('/proc')
@@ -65,53 +58,42 @@ describe('a fleet robot with hostile clients', { skip }, () => {
   };
   const openFiles = () => readdirSync(`/proc/${robot.process.pid}/fd`).length;
   const claim = async () => {
-    const secret = randomBytes(24).toString('base64url');
-    const holder = holderOf('ann', secret);
-    const lease = await HeldLease.take(await LeaseStore.open(ann.nats), 'arm', holder, () => {});
-    return { lease, open: { kind: 'open', holder, secret, revision: lease.revision } };
+    const lease = await HeldLease.take(new LeaseClient(ann), 'arm', { lost() {} });
+    const greeting = await signalRobot(ann, 'arm', { kind: 'greet' });
+    assert.ok(greeting.kind === 'greeting');
+    return { lease, open: { kind: 'open' as const, grant: await lease.grantFor(greeting.nonce) } };
   };
 
   before(async () => {
-    authority = await createAuthority(path.join(folder, 'fleet'));
-    const [port = 0] = await freeUdpPorts(1);
-    server = await startServer(authority, { name: 'one', host: '127.0.0.1', port });
-    const [arm, root, annFile, bobFile, eveFile] = await Promise.all([
-      enter('arm', 'robot', ['arm']),
-      enter('root', 'admin', ['*']),
-      enter('ann', 'operator', ['arm']),
-      enter('bob', 'operator', ['arm']),
-      enter('eve', 'operator', ['leg']),
-    ]);
-    admin = await connectFleet(server.url, root);
-    await LeaseStore.create(admin.nats);
-    const files = [annFile, bobFile, eveFile];
-    [ann, bob, eve] = (await Promise.all(files.map((file) => connectFleet(server.url, file)))) as [
-      FleetConnection,
-      FleetConnection,
-      FleetConnection,
-    ];
+    world = await startFleetWorld(folder);
+    const arm = await world.credentials('arm', 'robot');
+    ann = await world.enter('ann', 'operator');
+    bob = await world.enter('bob', 'operator');
+    eve = await world.enter('eve', 'operator', ['leg']);
     const settings = ['fleet.rtcAddress=127.0.0.1', ...(noSound ? [] : ['fleet.audio=test'])];
-    robot = startFarhand(['robot', '--json', '--fleet', server.url, '--creds', arm, ...settings]);
+    robot = startFarhand(['robot', '--json', '--fleet', world.server.url, '--creds', arm, ...settings]);
     await robot.waitFor(/on the fleet/);
   });
   after(async () => {
     await robot?.end();
-    await Promise.all([admin, ann, bob, eve].map((each) => each?.close()));
-    await server?.close();
+    await world?.close();
   });
 
   it('opens sessions one at a time and leaks nothing from earlier ones', async () => {
     const { lease, open } = await claim();
-    await signal(ann.nats, 'arm', 'ann', open);
+    await signalRobot(ann, 'arm', open);
     const before = openFiles();
-    const requests = Array.from({ length: 12 }, () => signal(ann.nats, 'arm', 'ann', open));
+    const requests = Array.from({ length: 12 }, () => signalRobot(ann, 'arm', open));
     const replies = await Promise.all(requests);
     assert.deepEqual(new Set(replies.map(({ kind }) => kind)), new Set(['offer']));
     await until('all closed but one', 20_000, () => openFiles() <= before);
     const numbers = replies.map((reply) => (reply.kind === 'offer' ? reply.session : 0));
     assert.equal(new Set(numbers).size, 12);
     for (const session of [Math.min(...numbers), Math.max(...numbers)]) {
-      const reply = await signal(ann.nats, 'arm', 'ann', { kind: 'answer', session, sdp: 'junk' });
+      const reply = await signalRobot(ann, 'arm', {
+        ...{ kind: 'answer', session, sdp: 'junk' },
+        sig: lease.sign(answerText('arm', lease.key, session, 'junk')),
+      });
       const reason = session === Math.max(...numbers) ? 'malformed' : 'no such session';
       assert.deepEqual(reply, { kind: 'refused', reason });
     }
@@ -120,10 +102,8 @@ describe('a fleet robot with hostile clients', { skip }, () => {
 
   it('limits its processes however often a page is opened', async () => {
     const { lease, open } = await claim();
-    const opensPage = { ...open, client: 'page' };
-    const replies = await Promise.all(
-      Array.from({ length: 10 }, () => signal(ann.nats, 'arm', 'ann', opensPage)),
-    );
+    const opensPage = { ...open, client: 'page' as const };
+    const replies = await Promise.all(Array.from({ length: 10 }, () => signalRobot(ann, 'arm', opensPage)));
     assert.ok(
       children('page-operator').length <= MOST_PAGE_OPERATORS,
       `${children('page-operator').length} processes`,
@@ -134,33 +114,30 @@ describe('a fleet robot with hostile clients', { skip }, () => {
     await until('no processes left', 20_000, () => children('page-operator').length === 0);
   });
 
-  it('can be taken away while its holder keeps renewing the lease', async () => {
-    const store = await LeaseStore.open(ann.nats);
-    const holder = 'ann.x';
-    let revision = (await store.create('arm', holder))!;
-    const taker = await LeaseStore.open(ann.nats);
-    const get = taker.get.bind(taker);
-    let renewals = 0;
-    taker.get = async (robot) => {
-      const entry = await get(robot);
-      if (++renewals <= 2) revision = (await store.renew(robot, holder, revision))!;
-      return entry;
-    };
-    assert.deepEqual(await taker.takeAway('arm'), { holder, revision });
-    assert.equal(renewals, 3);
-    assert.equal(await store.get('arm'), null);
-    assert.equal(await taker.takeAway('arm'), null);
-  });
-
-  it('is not stopped by a broker reply that a user without access directed to it', async () => {
+  it('answers nobody else, and logs who tried', async () => {
     const seen = robot.stdout().length;
-    const leaf = subjects.leaseGet('leg');
-    eve.nats.publish(leaf, '', { reply: subjects.estop('arm', 'eve') });
-    await (await LeaseStore.open(eve.nats)).create('leg', 'eve.x');
-    eve.nats.publish(leaf, '', { reply: subjects.estop('arm', 'eve') });
-    eve.nats.publish(subjects.lease('leg'), 'eve.y', { reply: subjects.estop('arm', 'eve') });
-    await eve.nats.flush();
-    await sleep(300);
+    const received: string[] = [];
+    const spy = await world.enter('spy', 'site', ['*']);
+    spy.nats.subscribe(subjects.estop('*', '*'), {
+      callback: (_, { subject }) => void received.push(subject),
+    });
+    await spy.nats.flush();
+    for (const reply of [subjects.estop('leg', 'eve'), subjects.answer('eve', 'store', 'leg', '1')]) {
+      bob.nats.publish(subjects.signal('arm', 'bob'), '{"kind":"greet","id":"1"}', { reply });
+      bob.nats.publish(subjects.lease('look', 'arm', 'bob'), '{"id":"1"}', { reply });
+    }
+    eve.nats.publish(subjects.estop('arm', 'eve'));
+    await Promise.all([bob.nats.flush(), eve.nats.flush()]);
+    const rejected = async () =>
+      (await readAudit(world.admin.nats, 'arm', 50)).filter(
+        ({ what, who }) => what === 'rejected' && who === 'bob',
+      );
+    await untilHolds('in the log', async () => new Set((await rejected()).map(({ by }) => by)).size === 2);
+    assert.deepEqual((await rejected()).map(({ by, why, count }) => `${by} ${why} ${count}`).sort(), [
+      'arm reply subject 2',
+      'service reply subject 2',
+    ]);
+    assert.deepEqual(received, []);
     assert.doesNotMatch(robot.stdout().slice(seen), /"stopped"/);
     ann.nats.publish(subjects.estop('arm', 'ann'));
     await until('stopped', 20_000, () => /"to":"stopped"/.test(robot.stdout().slice(seen)));

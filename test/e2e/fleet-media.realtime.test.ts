@@ -12,13 +12,8 @@ import { startRole } from '../../src/app/role.ts';
 import { withStamp } from '../../src/camera/jpeg-structure.ts';
 import { openFrameReceiver, sameClock } from '../../src/camera/receiver.ts';
 import { TEST_TONE_HZ } from '../../src/fleet/audio-source.ts';
-import { createAudit, readAudit } from '../../src/fleet/audit.ts';
-import { type Authority, createAuthority } from '../../src/fleet/authority.ts';
-import { connectFleet, type FleetConnection } from '../../src/fleet/connection.ts';
-import { LeaseStore } from '../../src/fleet/lease-store.ts';
+import { readAudit } from '../../src/fleet/audit.ts';
 import type { OperatorAgentStart } from '../../src/fleet/operator-agent.ts';
-import type { FleetRole } from '../../src/fleet/roles.ts';
-import { type RunningServer, startServer } from '../../src/fleet/server-process.ts';
 import type { ReceivedFrame } from '../../src/messages/recording.ts';
 import { frameReceiverConfig } from '../../src/rig/camera-channel.ts';
 import { loadRig, type Rig } from '../../src/rig/rig.ts';
@@ -28,7 +23,7 @@ import { needs } from '../needs.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 import type { CutEvent } from './cut-operator.ts';
 import { farhand, type Running, stampsIn, startFarhand } from './farhand.ts';
-import { writeCredentials } from './fleet-rig.ts';
+import { type FleetWorld, startFleetWorld } from './fleet-rig.ts';
 
 const skip = needs('nats-server', 'ffmpeg');
 const HERE = 'fleet.rtcAddress=127.0.0.1';
@@ -86,12 +81,10 @@ function jpegOf(text: string): Uint8Array {
 const textOf = (jpeg: Uint8Array): string => Buffer.from(jpeg.subarray(6, 4 + jpeg[5]!)).toString();
 
 describe('a fleet session', { skip }, () => {
-  let authority: Authority;
-  let server: RunningServer;
+  let world: FleetWorld;
   let robot: Running;
   let ann: Running;
   let annDesk = 0;
-  let admin: FleetConnection;
   let cameras: string[];
   let operatorCameraPort = 0;
   const camera = new NetworkCamera();
@@ -99,7 +92,6 @@ describe('a fleet session', { skip }, () => {
   const traces = path.join(folder, 'traces');
   const running: Running[] = [];
 
-  const credentials = (name: string, role: FleetRole) => writeCredentials(authority, folder, name, role);
   const states = (): string[] =>
     [...robot.stdout().matchAll(/"kind":"transition".*?"to":"([a-z-]+)"/g)].map(([, to]) => to!);
   const until = async (what: string, isTrue: () => boolean, withinMs: number) => {
@@ -111,17 +103,9 @@ describe('a fleet session', { skip }, () => {
 
   before(async () => {
     process.env['XDG_STATE_HOME'] = folder;
-    authority = await createAuthority(path.join(folder, 'fleet'));
-    const [port = 0] = await freeUdpPorts(1);
-    server = await startServer(authority, { name: 'one', host: '127.0.0.1', port });
-    const [arm] = await Promise.all([
-      credentials('arm', 'robot'),
-      credentials('ann', 'operator'),
-      credentials('root', 'admin'),
-    ]);
-    admin = await connectFleet(server.url, path.join(folder, 'root.creds'));
-    await LeaseStore.create(admin.nats);
-    await createAudit(admin.nats);
+    world = await startFleetWorld(folder);
+    const arm = await world.credentials('arm', 'robot');
+    await world.credentials('ann', 'operator');
     const at = await camera.listen();
     cameras = ['front', 'wrist'].flatMap((name) => [
       `cameras.list.${name}.source=mjpeg`,
@@ -134,9 +118,9 @@ describe('a fleet session', { skip }, () => {
       'robot',
       '--json',
       '--fleet',
-      server.url,
+      world.server.url,
       '--creds',
-      arm!,
+      arm,
       ...cameras,
       ...settings,
     ]);
@@ -146,15 +130,14 @@ describe('a fleet session', { skip }, () => {
   after(async () => {
     camera.close();
     await Promise.all(running.map((child) => child.end()));
-    await admin?.close();
-    await server?.close();
+    await world?.close();
   });
 
   it('brings the robot’s pictures, with stamps, to the operator’s own camera channel', async () => {
     const [desk = 0, telemetry, audio] = await freeUdpPorts(3);
     annDesk = desk;
     const ports = [`console.deskPort=${desk}`, `console.telemetryPort=${telemetry}`];
-    const access = ['--server', server.url, '--creds', path.join(folder, 'ann.creds')];
+    const access = ['--server', world.server.url, '--creds', path.join(folder, 'ann.creds')];
     const settings = [...cameras, `cameras.port=${operatorCameraPort}`, `trace.dir=${traces}`, HERE];
     ann = startFarhand([
       ...['fleet', 'operate', 'arm', '--json', '--audio', String(audio)],
@@ -236,7 +219,7 @@ describe('a fleet session', { skip }, () => {
   it('is reopened for the same operator when its path is cut', async () => {
     const { config } = loadRig('demo', ['trace.dir=', HERE]);
     const start: OperatorAgentStart = {
-      ...{ url: server.url, credentials: path.join(folder, 'ann.creds'), robot: 'arm' },
+      ...{ url: world.server.url, credentials: path.join(folder, 'ann.creds'), robot: 'arm' },
       ...{ config: config.fleet, cameras: null, audio: null },
     };
     const agent = new Worker(new URL('./cut-operator.js', import.meta.url), { workerData: start });
@@ -267,7 +250,7 @@ describe('a fleet session', { skip }, () => {
       await sleep(2000);
       await drive();
       assert.ok(!reported.some((event) => event.kind === 'ended'), JSON.stringify(reported));
-      const lines = (await readAudit(admin.nats, 'arm', 50)).map(({ by, what }) => `${by} ${what}`);
+      const lines = (await readAudit(world.admin.nats, 'arm', 50)).map(({ by, what }) => `${by} ${what}`);
       for (const line of ['ann session-lost', 'ann session-reopened']) assert.ok(lines.includes(line), line);
     } finally {
       role.windDown();

@@ -1,11 +1,9 @@
-import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { DataChannel, PeerConnection, Track } from 'node-datachannel';
 import type { FleetConnection } from '../../src/fleet/connection.ts';
-import { HeldLease } from '../../src/fleet/held-lease.ts';
-import { LeaseStore } from '../../src/fleet/lease-store.ts';
-import { holderOf, type SignalReply } from '../../src/fleet/messages.ts';
-import { subjects } from '../../src/fleet/subjects.ts';
+import { HeldLease } from '../../src/fleet/leases/held-lease.ts';
+import { LeaseClient } from '../../src/fleet/leases/lease-client.ts';
+import { acceptSession, requestSession } from '../../src/fleet/signalling.ts';
 import type { Telemetry } from '../../src/messages/telemetry.ts';
 import { hold } from '../../src/wire/transports/rtc-hold.ts';
 import { loadRtc } from '../../src/wire/transports/webrtc.ts';
@@ -54,17 +52,13 @@ export class FleetPage {
     }, 16);
   }
 
-  static async open({ nats, user }: FleetConnection, robot: string): Promise<FleetPage> {
+  static async open(connection: FleetConnection, robot: string): Promise<FleetPage> {
     const rtc = await loadRtc();
-    const secret = randomBytes(24).toString('base64url');
-    const holder = holderOf(user, secret);
-    const lease = await HeldLease.take(await LeaseStore.open(nats), robot, holder, () => {});
-    const open = { kind: 'open', client: 'page', holder, secret, revision: lease.revision };
-    const offer = await signal(nats, robot, user, open);
-    if (offer.kind !== 'offer') {
+    const lease = await HeldLease.take(new LeaseClient(connection), robot, { lost() {} });
+    const offer = await requestSession(connection, lease, 'page').catch(async (error: unknown) => {
       await lease.release();
-      throw new Error(`no offer: ${JSON.stringify(offer)}`);
-    }
+      throw error;
+    });
     const peer = new rtc.PeerConnection('page', HERE);
     const page = new FleetPage(lease, peer);
     const gathered = new Promise<void>((resolve) => {
@@ -75,8 +69,7 @@ export class FleetPage {
     peer.setRemoteDescription(offer.sdp, 'offer');
     await gathered;
     const { sdp } = peer.localDescription()!;
-    const reply = await signal(nats, robot, user, { kind: 'answer', session: offer.session, sdp });
-    if (reply.kind !== 'accepted') throw new Error(`not accepted: ${JSON.stringify(reply)}`);
+    await acceptSession(connection, lease, offer.session, sdp);
     return page;
   }
 
@@ -176,13 +169,3 @@ export class FleetPage {
 }
 
 const REST = { quatXyzw: [0, 0, 0, 1], gripper: 0 };
-
-export async function signal(
-  nats: FleetConnection['nats'],
-  robot: string,
-  user: string,
-  message: Json,
-): Promise<SignalReply> {
-  const reply = await nats.request(subjects.signal(robot, user), JSON.stringify(message), { timeout: 5000 });
-  return reply.json<SignalReply>();
-}

@@ -4,13 +4,10 @@ import path from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { AUDIO } from '../../src/fleet/audio-source.ts';
-import { createAudit, readAudit } from '../../src/fleet/audit.ts';
-import { type Authority, createAuthority } from '../../src/fleet/authority.ts';
-import { connectFleet, type FleetConnection } from '../../src/fleet/connection.ts';
-import { LeaseStore } from '../../src/fleet/lease-store.ts';
-import type { Presence } from '../../src/fleet/messages.ts';
-import type { FleetRole } from '../../src/fleet/roles.ts';
-import { type RunningServer, startServer } from '../../src/fleet/server-process.ts';
+import { readAudit } from '../../src/fleet/audit.ts';
+import type { FleetConnection } from '../../src/fleet/connection.ts';
+import type { Presence, SentSignal } from '../../src/fleet/messages.ts';
+import { signalRobot } from '../../src/fleet/signalling.ts';
 import { subjects } from '../../src/fleet/subjects.ts';
 import { emptyXr, encodeXr, XR_MAX_BYTES } from '../../src/input/codecs/webxr-codec.ts';
 import { freeUdpPorts } from '../../src/wire/transports/free-ports.ts';
@@ -18,17 +15,15 @@ import { loadRtc } from '../../src/wire/transports/webrtc.ts';
 import { needs } from '../needs.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 import { type Running, stampsIn, startFarhand } from './farhand.ts';
-import { FleetPage, signal } from './fleet-page-peer.ts';
-import { nextTransition, transitionsOf, writeCredentials } from './fleet-rig.ts';
+import { FleetPage } from './fleet-page-peer.ts';
+import { type FleetWorld, nextTransition, startFleetWorld, transitionsOf } from './fleet-rig.ts';
 
 const skip = needs('nats-server');
 const noSound = needs('ffmpeg');
 
 describe('a page that drives a fleet robot', { skip }, () => {
-  let authority: Authority;
-  let server: RunningServer;
+  let world: FleetWorld;
   let robot: Running;
-  let admin: FleetConnection;
   let ann: FleetConnection;
   let bob: FleetConnection;
   let page: FleetPage;
@@ -38,13 +33,10 @@ describe('a page that drives a fleet robot', { skip }, () => {
   const traces = path.join(folder, 'traces');
   const pages: FleetPage[] = [];
 
-  const enter = (name: string, role: FleetRole) => writeCredentials(authority, folder, name, role);
   const transitions = () => transitionsOf(robot);
   const next = (seen: number, to: string, withinMs: number) => nextTransition(robot, seen, to, withinMs);
   const openPage = async (who: FleetConnection) => {
-    // A lease renewed during its release expires.
-    const store = await LeaseStore.open(admin.nats);
-    for (let waits = 0; waits < 200 && (await store.get('arm')) !== null; waits++) await sleep(20);
+    for (let waits = 0; waits < 400 && (await world.leases.look('arm')) !== null; waits++) await sleep(20);
     const opened = await FleetPage.open(who, 'arm');
     pages.push(opened);
     await opened.receive('hello', () => true, 20_000);
@@ -68,31 +60,22 @@ describe('a page that drives a fleet robot', { skip }, () => {
   const targets = () => [...page.robot!.targetRad];
 
   before(async () => {
-    authority = await createAuthority(path.join(folder, 'fleet'));
-    const [port = 0] = await freeUdpPorts(1);
-    server = await startServer(authority, { name: 'one', host: '127.0.0.1', port });
-    const [arm, root, annFile, bobFile] = await Promise.all([
-      enter('arm', 'robot'),
-      enter('root', 'admin'),
-      enter('ann', 'operator'),
-      enter('bob', 'operator'),
-    ]);
-    admin = await connectFleet(server.url, root);
-    await LeaseStore.create(admin.nats);
-    await createAudit(admin.nats);
-    admin.nats.subscribe(subjects.presence('arm'), {
+    world = await startFleetWorld(folder);
+    const arm = await world.credentials('arm', 'robot');
+    world.boss.nats.subscribe(subjects.presence('arm'), {
       callback: (_, message) => {
         presence = message.json<Presence>();
       },
     });
-    [ann, bob] = await Promise.all([connectFleet(server.url, annFile), connectFleet(server.url, bobFile)]);
+    ann = await world.enter('ann', 'operator');
+    bob = await world.enter('bob', 'operator');
     const cameras = [
       `cameras.port=${(await freeUdpPorts(1))[0]!}`,
       ...['fpsHz=10', 'widthPx=160', 'heightPx=120'].map((text) => `cameras.list.front.${text}`),
     ];
     const sound = noSound ? [] : ['fleet.audio=test'];
     const settings = ['fleet.rtcAddress=127.0.0.1', `trace.dir=${traces}`, ...cameras, ...sound];
-    robot = startFarhand(['robot', '--json', '--fleet', server.url, '--creds', arm, ...settings]);
+    robot = startFarhand(['robot', '--json', '--fleet', world.server.url, '--creds', arm, ...settings]);
     await robot.waitFor(/on the fleet/);
   });
   after(async () => {
@@ -101,8 +84,7 @@ describe('a page that drives a fleet robot', { skip }, () => {
       await each.lease.release().catch(() => {});
     }
     const code = await robot?.end();
-    await Promise.all([admin, ann, bob].map((each) => each?.close()));
-    await server?.close();
+    await world?.close();
     (await loadRtc()).cleanup();
     assert.equal(code, 0, robot?.stderr());
   });
@@ -201,14 +183,16 @@ describe('a page that drives a fleet robot', { skip }, () => {
 
   it('excludes other users, with a page or an operator', async () => {
     await assert.rejects(FleetPage.open(bob, 'arm'), /arm is driven by ann/);
-    const lease = await (await LeaseStore.open(bob.nats)).get('arm');
-    const claim = { kind: 'open', holder: lease!.holder, secret: 'guessed', revision: lease!.revision };
-    for (const client of ['page', 'operator'])
-      assert.deepEqual(await signal(bob.nats, 'arm', 'bob', { ...claim, client }), {
+    // The holder's own grant, sent by another user.
+    const greeting = await signalRobot(ann, 'arm', { kind: 'greet' });
+    assert.ok(greeting.kind === 'greeting');
+    const claim = { kind: 'open' as const, grant: await page.lease.grantFor(greeting.nonce) };
+    for (const client of ['page', 'operator'] as const)
+      assert.deepEqual(await signalRobot(bob, 'arm', { ...claim, client }), {
         kind: 'refused',
         reason: 'not-holder',
       });
-    const wrong = await signal(bob.nats, 'arm', 'bob', { ...claim, client: 'tourist' });
+    const wrong = await signalRobot(bob, 'arm', { ...claim, client: 'tourist' } as unknown as SentSignal);
     assert.deepEqual(wrong, { kind: 'refused', reason: 'malformed' });
     assert.ok(['engaged', 'hold'].includes(page.robot!.state));
     assert.equal(page.closed, false);
@@ -262,10 +246,7 @@ describe('a page that drives a fleet robot', { skip }, () => {
     page = await openPage(ann);
     await page.drive();
     const seen = transitions().length;
-    const store = await LeaseStore.open(admin.nats);
-    const take = async () => store.release('arm', (await store.get('arm'))!.revision);
-    // The holder may renew it between the two calls.
-    await take().catch(take);
+    assert.equal((await world.leases.takeAway('arm'))?.user, 'ann');
     const stopped = await next(seen, 'stopped', 20_000);
     assert.match(stopped.cause, /lease ended/);
     await page.receive('ended');
@@ -283,7 +264,7 @@ describe('a page that drives a fleet robot', { skip }, () => {
     );
     const [file = ''] = readdirSync(traces).filter((name) => name.startsWith('robot_trace_'));
     assert.match(readFileSync(path.join(traces, file), 'utf8').split('\n')[0]!, /"transport":"webrtc"/);
-    const entries = (await readAudit(admin.nats, 'arm', 100)).map(
+    const entries = (await readAudit(world.admin.nats, 'arm', 100)).map(
       ({ by, what, who = '' }) => `${by} ${what} ${who}`,
     );
     for (const line of ['arm session-opened ann', 'arm estop ann', 'arm session-ended ann'])

@@ -1,28 +1,27 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Authority, createAuthority, issue } from '../../src/fleet/authority.ts';
-import { connectFleet, type FleetConnection } from '../../src/fleet/connection.ts';
-import { NatsTarget } from '../../src/fleet/recordings/nats-target.ts';
+import type { FleetConnection } from '../../src/fleet/connection.ts';
+import { FleetTarget } from '../../src/fleet/recordings/fleet-target.ts';
 import { pullRecording } from '../../src/fleet/recordings/pull.ts';
 import { pushRecordings } from '../../src/fleet/recordings/push.ts';
-import { createRecordingBucket, RecordingIndex } from '../../src/fleet/recordings/recording-index.ts';
+import { RecordingIndex } from '../../src/fleet/recordings/recording-index.ts';
 import { s3ClientOf } from '../../src/fleet/recordings/s3-place.ts';
 import { partBytesOf, S3Target } from '../../src/fleet/recordings/s3-target.ts';
 import { type RecordingTarget, START } from '../../src/fleet/recordings/target.ts';
 import { recordingNames } from '../../src/fleet/recordings.ts';
-import type { FleetRole } from '../../src/fleet/roles.ts';
-import { type RunningServer, startServer } from '../../src/fleet/server-process.ts';
+import { createRecordingBucket } from '../../src/fleet/store/recording-store.ts';
+import { subjects } from '../../src/fleet/subjects.ts';
 import { emptyInfo, received, rowOf, START_NS, startOf } from '../../src/record/test-episode.ts';
 import { EpisodeWriter } from '../../src/record/writer.ts';
-import { freeUdpPorts } from '../../src/wire/transports/free-ports.ts';
 import { needs } from '../needs.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 import { type CutProxy, startCutProxy } from './cut-proxy.ts';
 import { farhand, startFarhand } from './farhand.ts';
+import { type FleetWorld, startFleetWorld } from './fleet-rig.ts';
 import { S3_TEST_ENV, type S3StandIn, startS3StandIn } from './s3-stand-in.ts';
 
 const skip = needs('nats-server');
@@ -44,31 +43,19 @@ function record(dir: string, id: string, megabytes: number): Buffer {
   return readFileSync(file);
 }
 
+const nothing = { name: 'x.mcap', file: '', sizeBytes: 1, sha256: '0'.repeat(64) };
 const sha = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex');
 
 describe('recordings of a fleet', { skip }, () => {
-  let authority: Authority;
-  let server: RunningServer;
+  let world: FleetWorld;
   let s3: S3StandIn;
-  let admin: FleetConnection;
   let robot: FleetConnection;
-  const open: FleetConnection[] = [];
   const proxies: CutProxy[] = [];
   const folder = temporaryFolder();
 
-  const credentials = async (name: string, role: FleetRole, robots: string[]) => {
-    const file = path.join(authority.folder, `${name}.creds`);
-    writeFileSync(file, await issue(authority, { name, role, robots, seconds: 3600 }, Date.now() / 1000));
-    return file;
-  };
-  const enter = async (name: string, role: FleetRole, robots: string[]) => {
-    const connection = await connectFleet(server.url, await credentials(name, role, robots));
-    open.push(connection);
-    return connection;
-  };
   const send = async (dir: string, target: RecordingTarget | null, deleteAfter = false) => {
     const lines: string[] = [];
-    const index = await RecordingIndex.open(robot.nats, 'arm');
+    const index = new RecordingIndex(robot, 'arm');
     await pushRecordings(index, {
       ...{ robot: 'arm', dir, episodes: [], target, deleteAfter },
       now: () => '2026-09-21T14:13:20.000Z',
@@ -80,34 +67,30 @@ describe('recordings of a fleet', { skip }, () => {
     new S3Target(s3ClientOf('s3://store/farhand', robotName, S3_TEST_ENV, s3.url));
 
   before(async () => {
-    authority = await createAuthority(path.join(folder, 'fleet'));
-    const [port] = await freeUdpPorts(1);
-    server = await startServer(authority, { name: 'one', host: '127.0.0.1', port: port! });
+    world = await startFleetWorld(folder);
     s3 = await startS3StandIn();
-    admin = await enter('root', 'admin', ['*']);
-    await createRecordingBucket(admin.nats, 'arm', { maxBytes: 1e9, replicas: 1 });
-    await createRecordingBucket(admin.nats, 'other', { maxBytes: 1e8, replicas: 1 });
-    robot = await enter('arm', 'robot', ['arm']);
+    await createRecordingBucket(world.admin.nats, 'arm', { maxBytes: 1e9, replicas: 1 });
+    await createRecordingBucket(world.admin.nats, 'other', { maxBytes: 1e8, replicas: 1 });
+    robot = await world.enter('arm', 'robot', ['arm']);
   });
   after(async () => {
-    await Promise.all(open.map((connection) => connection.close()));
     await Promise.all(proxies.map((proxy) => proxy.close()));
     await s3?.close();
-    await server?.close();
+    await world?.close();
   });
 
   it('are announced, stored, readable by any NATS client, and deleted only then', async () => {
     const dir = path.join(folder, 'a');
     const bytes = record(dir, 'a-1', 2);
-    const viewer = await enter('vi', 'viewer', ['arm']);
+    const viewer = await world.enter('vi', 'viewer', ['arm']);
     const messages: string[] = [];
-    viewer.nats.subscribe(recordingNames.entry('arm', '*'), {
+    viewer.nats.subscribe(subjects.recorded('arm'), {
       callback: (_, message) => void messages.push(message.string()),
     });
     await viewer.nats.flush();
     await send(dir, null);
     assert.equal(existsSync(path.join(dir, 'a-1.mcap')), true);
-    const target = await NatsTarget.open(robot.nats, 'arm');
+    const target = new FleetTarget(robot, 'arm');
     await send(dir, target, true);
     assert.equal(existsSync(path.join(dir, 'a-1.mcap')), false);
     await viewer.nats.flush();
@@ -123,25 +106,25 @@ describe('recordings of a fleet', { skip }, () => {
         [false, 1],
       ],
     );
-    const index = await RecordingIndex.open(viewer.nats, 'arm');
+    const index = new RecordingIndex(viewer, 'arm');
     const [entry] = await index.list();
     assert.equal(entry?.sha256, sha(bytes));
     const pulled = await pullRecording(
-      await NatsTarget.open(viewer.nats, 'arm'),
+      new FleetTarget(viewer, 'arm'),
       entry!,
       path.join(folder, 'got'),
       () => {},
     );
     assert.equal(sha(readFileSync(pulled)), sha(bytes));
     const { Objm } = await import('@nats-io/obj');
-    const store = await new Objm(admin.nats).open(recordingNames.bucket('arm'));
+    const store = await new Objm(world.admin.nats).open(recordingNames.bucket('arm'));
     assert.equal(sha((await store.getBlob('a-1.mcap'))!), sha(bytes), 'as other clients read it');
   });
 
   it('resume an upload to JetStream after kill −9', async () => {
     const dir = path.join(folder, 'b');
     const bytes = record(dir, 'b-1', 8);
-    const creds = await credentials('arm', 'robot', ['arm']);
+    const creds = await world.credentials('arm', 'robot', ['arm']);
     const args = (url: string) => [
       'fleet',
       'push',
@@ -154,7 +137,7 @@ describe('recordings of a fleet', { skip }, () => {
       '--url',
       url,
     ];
-    const proxy = await startCutProxy(Number(new URL(server.url).port), 4e6, () =>
+    const proxy = await startCutProxy(Number(new URL(world.server.url).port), 4e6, () =>
       child.process.kill('SIGKILL'),
     );
     proxies.push(proxy);
@@ -162,19 +145,19 @@ describe('recordings of a fleet', { skip }, () => {
     await child.exited;
     assert.equal(child.process.signalCode, 'SIGKILL');
     assert.equal(existsSync(path.join(dir, 'b-1.mcap')), true);
-    const again = await farhand(args(server.url));
+    const again = await farhand(args(world.server.url));
     assert.equal(again.code, 0, again.stderr);
     const there = Number(/resuming, ([\d.]+) MB already stored/.exec(again.stdout)?.[1]);
     assert.ok(there >= 3 && there <= 4.2, again.stdout);
     assert.match(again.stdout, /verified[\s\S]*deleted here/);
     assert.equal(existsSync(path.join(dir, 'b-1.mcap')), false);
-    const entry = await (await RecordingIndex.open(robot.nats, 'arm')).get('b-1');
+    const entry = await new RecordingIndex(robot, 'arm').get('b-1');
     assert.equal(entry?.sha256, sha(bytes));
     assert.equal(entry?.atRobot, false);
 
-    const target = await NatsTarget.open(robot.nats, 'arm');
+    const target = new FleetTarget(robot, 'arm');
     const got = path.join(folder, 'got');
-    const stopping: RecordingTarget = Object.assign(Object.create(target) as NatsTarget, {
+    const stopping: RecordingTarget = Object.assign(Object.create(target) as FleetTarget, {
       async *read(name: string) {
         let n = 0;
         for await (const chunk of target.read(name, START)) {
@@ -201,7 +184,7 @@ describe('recordings of a fleet', { skip }, () => {
   it('resume an upload to S3 after kill −9', async () => {
     const dir = path.join(folder, 'c');
     const bytes = record(dir, 'c-1', 20);
-    const creds = await credentials('arm', 'robot', ['arm']);
+    const creds = await world.credentials('arm', 'robot', ['arm']);
     const args = [
       'fleet',
       'push',
@@ -212,7 +195,7 @@ describe('recordings of a fleet', { skip }, () => {
       dir,
       '--delete',
       '--url',
-      server.url,
+      world.server.url,
     ];
     const all = [...args, '--to', 's3://store/farhand', '--endpoint', s3.url];
     Object.assign(process.env, S3_TEST_ENV);
@@ -234,7 +217,7 @@ describe('recordings of a fleet', { skip }, () => {
     assert.equal(sha(s3.objects.get('farhand/arm/c-1.mcap')!.bytes), sha(bytes));
     assert.equal(existsSync(path.join(dir, 'c-1.mcap')), false);
     assert.equal(s3.refused, 0);
-    const entry = await (await RecordingIndex.open(robot.nats, 'arm')).get('c-1');
+    const entry = await new RecordingIndex(robot, 'arm').get('c-1');
     assert.equal(entry?.places[0]?.where, 's3://store/farhand/arm/c-1.mcap');
     const file = await pullRecording(toS3(), entry!, path.join(folder, 'got'), () => {});
     assert.equal(sha(readFileSync(file)), sha(bytes));
@@ -243,12 +226,12 @@ describe('recordings of a fleet', { skip }, () => {
   it('are rejected if a stored byte is wrong, and the file is kept', async () => {
     const dir = path.join(folder, 'd');
     record(dir, 'd-1', 2);
-    const target = await NatsTarget.open(robot.nats, 'arm');
+    const target = new FleetTarget(robot, 'arm');
     await send(dir, target);
     assert.ok(await target.find('d-1.mcap'));
     // Flip a bit in the middle of the stored bytes.
     const { jetstreamManager } = await import('@nats-io/jetstream');
-    const jsm = await jetstreamManager(admin.nats);
+    const jsm = await jetstreamManager(world.admin.nats);
     const stream = recordingNames.stream('arm');
     const meta = await jsm.streams.getMessage(stream, {
       last_by_subj: recordingNames.meta('arm', Buffer.from('d-1.mcap').toString('base64url').padEnd(12, '=')),
@@ -258,10 +241,10 @@ describe('recordings of a fleet', { skip }, () => {
     for await (const { bytes } of target.read('d-1.mcap', START)) chunks.push(bytes);
     await jsm.streams.purge(stream, { filter: subject });
     chunks[1]![1000]! ^= 1;
-    for (const chunk of chunks) await admin.nats.request(subject, chunk);
+    for (const chunk of chunks) await world.admin.nats.request(subject, chunk);
     await assert.rejects(send(dir, target, true), /was not stored correctly: its SHA-256 is/);
     assert.equal(existsSync(path.join(dir, 'd-1.mcap')), true, 'deleted although the copy is bad');
-    const entry = (await (await RecordingIndex.open(robot.nats, 'arm')).get('d-1'))!;
+    const entry = (await new RecordingIndex(robot, 'arm').get('d-1'))!;
     assert.equal(entry.atRobot, true);
     await send(dir, target, true);
     assert.equal(existsSync(path.join(dir, 'd-1.mcap')), false, 'not deleted after it was sent again');
@@ -278,9 +261,9 @@ describe('recordings of a fleet', { skip }, () => {
   it('cannot be written or read with credentials for other robots', async () => {
     const dir = path.join(folder, 'e');
     record(dir, 'e-1', 1);
-    const eve = await enter('eve', 'operator', ['other']);
-    const viewer = await enter('vy', 'viewer', ['arm']);
-    const other = await enter('other', 'robot', ['other']);
+    const eve = await world.enter('eve', 'operator', ['other']);
+    const viewer = await world.enter('vy', 'viewer', ['arm']);
+    const other = await world.enter('other', 'robot', ['other']);
     const refused = async (who: FleetConnection, subject: string) => {
       const seen: string[] = [];
       void (async () => {
@@ -292,31 +275,45 @@ describe('recordings of a fleet', { skip }, () => {
       await sleep(30);
       return seen.some((text) => /permissions violation/i.test(text));
     };
-    const [chunk, meta] = [recordingNames.chunks('arm', 'x'), recordingNames.meta('arm', 'x')];
-    const info = `$JS.API.STREAM.INFO.${recordingNames.stream('arm')}`;
-    for (const who of [eve, other])
-      for (const subject of [chunk, meta, recordingNames.entry('arm', 'x'), info])
-        assert.equal(await refused(who, subject), true, subject);
-    for (const subject of [chunk, meta, recordingNames.entry('arm', 'x')])
-      assert.equal(await refused(viewer, subject), true, subject);
-    assert.equal(await refused(viewer, info), false);
-    for (const who of [viewer, eve, other])
-      assert.equal(await refused(who, `$JS.API.CONSUMER.CREATE.${recordingNames.stream('other')}`), true);
-    assert.equal(await refused(robot, `$JS.API.STREAM.PURGE.${recordingNames.stream('arm')}`), true);
+    const put = subjects.recording('put', 'arm', 'vy');
+    assert.equal(await refused(viewer, put), true);
+    for (const who of [viewer, eve, other, robot]) {
+      const stream = recordingNames.stream('arm');
+      for (const call of ['STREAM.INFO', 'STREAM.PURGE', 'DIRECT.GET', 'CONSUMER.CREATE'])
+        assert.equal(await refused(who, `$JS.API.${call}.${stream}`), true, `${who.user} ${call}`);
+      assert.equal(await refused(who, recordingNames.chunks('arm', 'x')), true, `${who.user} chunks`);
+    }
+    for (const who of [eve, other]) {
+      await assert.rejects(new RecordingIndex(who, 'arm').list(), /do not allow to list recordings of arm/);
+      await assert.rejects(send(dir, new FleetTarget(who, 'arm')), /do not allow/);
+    }
+    await assert.rejects(new FleetTarget(viewer, 'arm').discard(nothing), /do not allow to store/);
+  });
+
+  it('keep what one user stored when another stores other bytes under the same name', async () => {
+    const [dir, forged] = [path.join(folder, 'g'), path.join(folder, 'forged')];
+    const bytes = record(dir, 'g-1', 1);
+    record(forged, 'g-1', 2);
+    await send(dir, new FleetTarget(robot, 'arm'));
+    const mallory = await world.enter('mallory', 'operator', ['arm']);
+    const target = new FleetTarget(mallory, 'arm');
+    await assert.rejects(send(forged, target), /another user stored other bytes/);
+    await target.discard({ ...nothing, name: 'g-1.mcap' });
+    assert.equal((await target.find('g-1.mcap'))?.sha256, sha(bytes));
   });
 
   it('are sent once, however often the folder is checked', async () => {
     const dir = path.join(folder, 'f');
     record(dir, 'f-1', 1);
-    const creds = await credentials('arm', 'robot', ['arm']);
-    const args = ['fleet', 'push', 'arm', '--creds', creds, '--recordings', dir, '--url', server.url];
+    const creds = await world.credentials('arm', 'robot', ['arm']);
+    const args = ['fleet', 'push', 'arm', '--creds', creds, '--recordings', dir, '--url', world.server.url];
     const child = startFarhand([...args, '--every', '1']);
     await child.waitFor(/f-1: [\d.]+ MB at nats, verified/);
     record(dir, 'f-2', 1);
     await child.waitFor(/f-2: [\d.]+ MB at nats, verified/);
     assert.equal(await child.end(), 0, child.stderr());
     assert.equal(child.stdout().match(/f-1/g)?.length, 1, child.stdout());
-    assert.deepEqual(await send(dir, await NatsTarget.open(robot.nats, 'arm')), [
+    assert.deepEqual(await send(dir, new FleetTarget(robot, 'arm')), [
       'f-1: already at nats',
       'f-2: already at nats',
     ]);

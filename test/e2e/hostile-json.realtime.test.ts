@@ -8,11 +8,8 @@ import path from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { WebSocket } from 'ws';
-import { createAuthority } from '../../src/fleet/authority.ts';
-import { connectFleet, type FleetConnection } from '../../src/fleet/connection.ts';
-import { LeaseStore } from '../../src/fleet/lease-store.ts';
-import { type RunningServer, startServer } from '../../src/fleet/server-process.ts';
-import { subjects } from '../../src/fleet/subjects.ts';
+import type { FleetConnection } from '../../src/fleet/connection.ts';
+import { sentBy, subjects } from '../../src/fleet/subjects.ts';
 import { encodeHello } from '../../src/wire/codecs/desk.ts';
 import { type MessageType, TAG_BYTES, writeTag } from '../../src/wire/codecs/frame.ts';
 import { freeUdpPorts } from '../../src/wire/transports/free-ports.ts';
@@ -23,7 +20,7 @@ import { needs } from '../needs.ts';
 import { SEED } from '../seed.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 import { type Running, startFarhand } from './farhand.ts';
-import { writeCredentials } from './fleet-rig.ts';
+import { type FleetWorld, startFleetWorld } from './fleet-rig.ts';
 
 /** Input that once ended a process. */
 const KILLER = '{"toString":1,"valueOf":1}';
@@ -250,24 +247,18 @@ describe(`hostile JSON over real sockets, seed ${SEED}`, () => {
 describe(`hostile JSON in a fleet, seed ${SEED}`, { skip: needs('nats-server') }, () => {
   const folder = temporaryFolder();
   const children: Running[] = [];
-  let server: RunningServer;
-  let admin: FleetConnection;
+  let world: FleetWorld;
   let robot: FleetConnection;
   let bob: FleetConnection;
   let served: Console;
 
   before(async () => {
-    const authority = await createAuthority(path.join(folder, 'fleet'));
-    const [port = 0] = await freeUdpPorts(1);
-    server = await startServer(authority, { name: 'one', host: HOST, port });
-    const credentials = (name: string, role: 'admin' | 'robot' | 'operator') =>
-      writeCredentials(authority, folder, name, role, role === 'robot' ? [name] : ['*']);
-    admin = await connectFleet(server.url, await credentials('root', 'admin'));
-    await LeaseStore.create(admin.nats);
-    robot = await connectFleet(server.url, await credentials('arm', 'robot'));
-    bob = await connectFleet(server.url, await credentials('bob', 'operator'));
+    world = await startFleetWorld(folder);
+    robot = await world.enter('arm', 'robot', ['arm']);
+    bob = await world.enter('bob', 'operator', ['*']);
     process.env['FARHAND_STATE'] = path.join(folder, 'ann');
-    const file = await credentials('ann', 'operator');
+    const file = await world.credentials('ann', 'operator', ['*']);
+    const { server } = world;
     children.push(startFarhand(['fleet', 'console', '--server', server.url, '--creds', file, '--port', '0']));
     delete process.env['FARHAND_STATE'];
     served = new Console((await children[0]!.waitFor(/fleet console: (http:\S+)/))[1]!);
@@ -277,8 +268,7 @@ describe(`hostile JSON in a fleet, seed ${SEED}`, { skip: needs('nats-server') }
   after(async () => {
     served?.close();
     await Promise.all(children.map((child) => child.end()));
-    await Promise.all([admin?.close(), robot?.close(), bob?.close()]);
-    await server?.close();
+    await world?.close();
     rmSync(folder, { recursive: true, force: true });
   });
 
@@ -293,7 +283,15 @@ describe(`hostile JSON in a fleet, seed ${SEED}`, { skip: needs('nats-server') }
     await shoot(500, examples.FLEET_MESSAGES, (_, bytes) =>
       bob.nats.publish(subjects.ask('arm', 'bob'), bytes),
     );
+    const { services } = world;
+    await shoot(500, examples.FLEET_MESSAGES, (_, bytes) => {
+      bob.nats.publish(subjects.lease('take', 'arm', 'bob'), bytes);
+      bob.nats.publish(subjects.recording('put', 'arm', 'bob'), bytes);
+      bob.nats.publish(subjects.log('arm', 'bob'), bytes);
+    });
     await Promise.all([robot.nats.flush(), bob.nats.flush()]);
+    assert.equal(await world.leases.look('arm'), null, 'the services answer');
+    assert.equal(services.connection.isConnected(), true);
     await sleep(300);
     assertAlive(children);
     assert.equal((await served.get()).status, 200);
@@ -304,7 +302,11 @@ describe(`hostile JSON in a fleet, seed ${SEED}`, { skip: needs('nats-server') }
 
   it('reports an e-stop as not confirmed when its answer is invalid', async () => {
     robot.nats.subscribe(subjects.estop('arm', '*'), {
-      callback: (_, message) => void message.respond(`{"state":${KILLER}}`),
+      callback: (_, message) => {
+        const { id } = message.json<{ id: string }>();
+        const { user } = sentBy(message.subject);
+        robot.nats.publish(subjects.answer(user, 'robot', 'arm', id), `{"state":${KILLER}}`);
+      },
     });
     await robot.nats.flush();
     const page = await served.page('fleet');

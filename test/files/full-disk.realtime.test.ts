@@ -39,8 +39,16 @@ const users = (count: number): Authority['users'] =>
     ]),
   );
 const authority = (folder: string, count: number): Authority => ({
-  ...{ folder, operatorSeed: 'SO', accountSeed: 'SA', systemSeed: 'SS' },
-  ...{ operatorToken: 'token', systemToken: 'token', revoked: {}, users: users(count) },
+  ...{
+    folder,
+    operatorSeed: 'SO',
+    storeSeed: 'SA',
+    usersSeed: 'SA',
+    systemSeed: 'SS',
+    leaseKeys: {},
+    siteSeeds: {},
+  },
+  ...{ operatorToken: 'token', systemToken: 'token', revoked: {}, revokedInStore: {}, users: users(count) },
 });
 const prior = { version: 1 as const, needsMs: [1, 2, 3], usualMs: 1 };
 const hand = HANDS[0]!;

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { parentPort, workerData } from 'node:worker_threads';
 import { connectFleet, type FleetConnection, robotsIn } from '../../fleet/connection.ts';
 import { Announcer, type Store } from '../../fleet/recordings/announcer.ts';
-import { NatsTarget } from '../../fleet/recordings/nats-target.ts';
+import { FleetTarget } from '../../fleet/recordings/fleet-target.ts';
 import { RecordingIndex } from '../../fleet/recordings/recording-index.ts';
 import { lowerPriority } from '../thread-priority.ts';
 
@@ -43,10 +43,9 @@ async function look(announcer: Announcer, robot: string): Promise<boolean> {
   let store: Store | null = null;
   const open = async (): Promise<Store> => {
     connection ??= await connectFleet(start.url, start.credentials, start);
-    const { nats } = connection;
     store ??= {
-      index: await RecordingIndex.open(nats, robot),
-      target: start.push && !ended.signal.aborted ? await NatsTarget.open(nats, robot) : null,
+      index: new RecordingIndex(connection, robot),
+      target: start.push && !ended.signal.aborted ? new FleetTarget(connection, robot) : null,
     };
     return store;
   };

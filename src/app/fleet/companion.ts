@@ -7,6 +7,7 @@ import { packageVersion } from '../../files/package-root.ts';
 import { stateFolder } from '../../files/state-folder.ts';
 import { refusePlainBroker } from '../../fleet/broker-tls.ts';
 import { readCredentials } from '../../fleet/connection.ts';
+import { flatName } from '../../fleet/subjects.ts';
 import type { RoleReady } from '../../messages/role-report.ts';
 import { cameraNames, frameReceiverConfig, frameSenderConfig } from '../../rig/camera-channel.ts';
 import type { Rig } from '../../rig/rig.ts';
@@ -86,6 +87,7 @@ export async function robotCompanion(rig: Rig, access: FleetAccess, name: string
           config: rig.fleet,
           cameras,
           rig: run,
+          leaseFolder: path.join(stateFolder(), 'fleet', 'leases'),
           pageOperatorEntry: fileURLToPath(new URL('./page-operator-entry.js', import.meta.url)),
         },
       });
@@ -117,7 +119,7 @@ export async function operatorCompanion(
 ): Promise<Companion> {
   refuseZmq(rig);
   refusePlainBroker(access.url, rig.fleet.plainBeyondLoopback);
-  const sdpFile = path.join(stateFolder(), 'fleet', `${robot}.sdp`);
+  const sdpFile = path.join(stateFolder(), 'fleet', `${flatName(robot)}.sdp`);
   const audio = audioPort === undefined ? null : { port: audioPort, sdpFile };
   const cameras = { ...rig.cameras, host: '127.0.0.1', listenHost: '127.0.0.1', security: 'plain' as const };
   const media = { audio, cameras: passedOn({ ...rig, cameras }) };

@@ -45,21 +45,20 @@ describe('the board of a fleet', () => {
     const board = new FleetBoard(() => 4);
     board.received(presence('a', { holder: 'old' }), 0);
     assert.equal(board.rows(0)[0]!.lease?.user, 'old');
-    assert.equal(board.leaseReceived('a', 'ann.123', 100), true);
-    assert.equal(board.leaseReceived('a', 'ann.123', 600), false);
-    board.tokenIs('a', 'bob.9', 99);
-    board.tokenIs('a', 'ann.123', 17);
+    assert.equal(board.leaseReceived('a', 'ann', 17, 100), true);
+    assert.equal(board.leaseReceived('a', 'ann', 17, 600), false);
+    assert.equal(board.leaseReceived('a', 'bob', 16, 700), false, 'an older token');
     assert.deepEqual(board.rows(1100)[0]!.lease, { user: 'ann', token: 17, heldForMs: 1000, page: 4 });
-    assert.equal(board.leaseReceived('a', null, 1200), true);
+    assert.equal(board.leaseReceived('a', '', 18, 1200), true);
     board.received(presence('a', { holder: 'ann' }), 2000);
     assert.equal(board.rows(2100)[0]!.lease, null, 'the robot’s report is older');
     assert.equal(board.rows(3300)[0]!.lease?.user, 'ann');
-    assert.equal(board.leaseReceived('nobody', 'ann.123', 0), false);
+    assert.equal(board.leaseReceived('nobody', 'ann', 17, 0), false);
   });
 
-  it('keeps at most 4096 robots', () => {
+  it('keeps at most 16384 robots', () => {
     const board = new FleetBoard(() => null);
-    for (let i = 0; i < 5000; i++) board.received(presence(`r${i}`), 0);
-    assert.equal(board.robots.length, 4096);
+    for (let i = 0; i < 17_000; i++) board.received(presence(`r${i}`), 0);
+    assert.equal(board.robots.length, 16_384);
   });
 });

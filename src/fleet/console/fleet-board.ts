@@ -1,23 +1,22 @@
 import type { FleetLease, FleetRow } from '../../messages/fleet-console.ts';
 import type { Presence } from '../messages.ts';
-import { LEASE_TTL_MS } from '../subjects.ts';
 
-/** Robots announce themselves once a second; after this long without a message one is gone. */
-export const SILENT_MS = 3000;
+/** An idle robot announces itself every five seconds; after this long without a message one is gone. */
+export const SILENT_MS = 12_000;
+/** A holder renews its lease every two seconds. */
+const LEASE_SHOWN_MS = 7000;
 /** How long a robot that is gone is still shown. */
 const FORGET_MS = 15 * 60e3;
 /** A bound for a fleet whose robots keep changing their names. */
-const MOST_ROBOTS = 4096;
-/**
- * Greatest age of the holder that a robot reports: it reads the lease every 0.4 s and reports every second.
- */
+const MOST_ROBOTS = 16_384;
+/** Greatest age of the holder that a robot reports: it reports every change at once. */
 const REPORT_AGE_MS = 2000;
 
 interface Known {
   presence: Presence;
   receivedMs: number;
   /** From the lease's own messages; null: none recently. */
-  lease: { user: string; holder: string; receivedMs: number } | null;
+  lease: { user: string; token: number; receivedMs: number } | null;
   /** When the end of the lease was received. */
   freedMs: number;
   /** Who is shown as holder, and since when. */
@@ -52,20 +51,15 @@ export class FleetBoard {
       });
   }
 
-  /** A lease was renewed or ended. True: the holder changed; the token of a new one is not known yet. */
-  leaseReceived(robot: string, holder: string | null, nowMs: number): boolean {
+  /** A lease was taken, renewed or ended (an empty user). True: the holder changed. */
+  leaseReceived(robot: string, user: string, token: number, nowMs: number): boolean {
     const known = this.#known.get(robot);
-    if (known === undefined) return false;
-    const isNew = holder !== (known.lease?.holder ?? null);
-    known.lease = holder === null ? null : { user: holder.split('.')[0]!, holder, receivedMs: nowMs };
-    if (holder === null) known.freedMs = nowMs;
-    if (isNew && known.lease) known.shown = { user: known.lease.user, sinceMs: nowMs, token: null };
+    if (known === undefined || (known.lease !== null && token < known.lease.token)) return false;
+    const isNew = user === '' ? known.lease !== null : known.lease?.token !== token;
+    known.lease = user === '' ? null : { user, token, receivedMs: nowMs };
+    if (user === '') known.freedMs = nowMs;
+    if (isNew && known.lease) known.shown = { user, sinceMs: nowMs, token };
     return isNew;
-  }
-
-  tokenIs(robot: string, holder: string, token: number): void {
-    const known = this.#known.get(robot);
-    if (known?.lease?.holder === holder && known.shown) known.shown.token = token;
   }
 
   /** All rows, as of now. */
@@ -104,7 +98,7 @@ export class FleetBoard {
   /** Where the lease itself is not received (a site keeps its own), the robot's report counts. */
   #lease(known: Known, isGone: boolean, nowMs: number): FleetLease | null {
     const { lease, presence } = known;
-    const isReceived = lease !== null && nowMs - lease.receivedMs <= LEASE_TTL_MS;
+    const isReceived = lease !== null && nowMs - lease.receivedMs <= LEASE_SHOWN_MS;
     const isOutdated = isGone || nowMs - known.freedMs < REPORT_AGE_MS;
     const user = isReceived ? lease.user : isOutdated ? null : presence.holder;
     if (user === null) {

@@ -13,7 +13,7 @@ import { requestUrl } from '../../http/request-url.ts';
 import { serveStatic, webRoot } from '../../http/static-files.ts';
 import type { Rig } from '../../rig/rig.ts';
 import { closedText, connectFleet, type FleetConnection } from '../connection.ts';
-import { LeaseStore } from '../lease-store.ts';
+import { LeaseClient } from '../leases/lease-client.ts';
 import { ROBOT_NAME } from '../subjects.ts';
 import { FleetBoard } from './fleet-board.ts';
 import { listenToFleet } from './listen.ts';
@@ -47,12 +47,11 @@ export async function startFleetConsole(
   const connection = await connectFleet(access.url, access.credentials, rig.fleet);
   const nowMs = () => monotonicClock.nowNs() / 1e6;
   try {
-    const store = await LeaseStore.open(connection.nats);
-    const leases: PageLeases = new PageLeases(connection, store, (page, robot, why) =>
+    const leases: PageLeases = new PageLeases(new LeaseClient(connection), (page, robot, why) =>
       pages.sendTo(page, { kind: 'lease-over', robot, why }),
     );
     const board = new FleetBoard((robot) => leases.pageOf(robot));
-    listenToFleet(connection, store, board, nowMs, () => pages.sendChanges());
+    listenToFleet(connection, board, nowMs, () => pages.sendChanges());
     const { url: server, credentials } = access;
     const pages = new FleetPages({ connection, board, leases, server, credentials, nowMs });
     const served = await serve(rig, root, connection, board, pages).catch((error: unknown) => {

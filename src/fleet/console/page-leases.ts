@@ -1,18 +1,11 @@
-import { randomBytes } from 'node:crypto';
 import { TeleopError } from '../../core/errors.ts';
-import { audit } from '../audit.ts';
-import type { FleetConnection } from '../connection.ts';
-import { HeldLease } from '../held-lease.ts';
-import type { LeaseStore } from '../lease-store.ts';
-import { holderOf, userOf } from '../messages.ts';
+import { HeldLease } from '../leases/held-lease.ts';
+import type { LeaseClient } from '../leases/lease-client.ts';
 
 /** A robot's lease held for one page. */
 export interface PageLease {
   page: number;
   held: HeldLease;
-  holder: string;
-  /** Proves the holder's identity to the robot. */
-  secret: string;
 }
 
 /**
@@ -20,21 +13,21 @@ export interface PageLease {
  * serialized.
  */
 export class PageLeases {
-  readonly #connection: FleetConnection;
-  readonly #store: LeaseStore;
+  readonly #client: LeaseClient;
   /** A lease ended without its page's request. */
   readonly #onOver: (page: number, robot: string, why: string) => void;
   readonly #leases = new Map<string, PageLease>();
   readonly #turns = new Map<string, Promise<unknown>>();
 
-  constructor(
-    connection: FleetConnection,
-    store: LeaseStore,
-    onOver: (page: number, robot: string, why: string) => void,
-  ) {
-    this.#connection = connection;
-    this.#store = store;
+  constructor(client: LeaseClient, onOver: (page: number, robot: string, why: string) => void) {
+    this.#client = client;
     this.#onOver = onOver;
+  }
+
+  /** The lease that this page holds; null: it does not. */
+  heldBy(page: number, robot: string): HeldLease | null {
+    const lease = this.#leases.get(robot);
+    return lease?.page === page ? lease.held : null;
   }
 
   /** Which page of this console holds it; null: none. */
@@ -55,10 +48,10 @@ export class PageLeases {
     return this.#inTurn(robot, async () => {
       const mine = this.#leases.get(robot);
       if (mine !== undefined && mine.page !== page) {
-        await this.#give(robot, mine, { why: 'taken by another page' });
+        await this.#give(robot, mine);
         this.#onOver(mine.page, robot, 'another page of this console took it');
       }
-      if (mine === undefined) await this.#removeOthers(robot);
+      if (mine === undefined) await this.#client.takeAway(robot);
       return this.#take(page, robot, mayHave);
     });
   }
@@ -68,7 +61,7 @@ export class PageLeases {
     return this.#inTurn(robot, async () => {
       const lease = this.#leases.get(robot);
       if (lease?.page !== page) return false;
-      await this.#give(robot, lease, to === undefined ? {} : { to });
+      await this.#give(robot, lease, to);
       return true;
     });
   }
@@ -90,51 +83,27 @@ export class PageLeases {
       throw new TeleopError('lease-held', `${robot} is driven by another page of this console`, {
         hint: 'Ask for it there, or take it away.',
       });
-    const secret = randomBytes(24).toString('base64url');
-    const holder = holderOf(this.#connection.user, secret);
-    const held = await HeldLease.take(this.#store, robot, holder, () => void this.#lost(robot, holder));
-    const lease: PageLease = { page, held, holder, secret };
+    const held = await HeldLease.take(this.#client, robot, { lost: () => void this.#lost(robot, held) });
+    const lease: PageLease = { page, held };
     this.#leases.set(robot, lease);
-    audit(this.#connection, robot, { what: 'lease-taken', revision: held.revision });
     if (!mayHave()) {
-      await this.#give(robot, lease, { why: 'its page was closed' });
+      await this.#give(robot, lease);
       throw new TeleopError('lease-held', 'the page was closed', { hint: 'Open it again.' });
     }
     return lease;
   }
 
-  async #removeOthers(robot: string): Promise<void> {
-    const entry = await this.#store.takeAway(robot);
-    if (entry === null) return;
-    const who = userOf(entry.holder);
-    const { revision } = entry;
-    audit(this.#connection, robot, { what: 'lease-released', who, why: 'taken away', revision });
-  }
-
-  /** A renewal in flight increased the token: the entry still exists, without a holder. */
-  async #removeOwn(robot: string, holder: string): Promise<boolean> {
-    return (await this.#store.takeAway(robot, holder).catch(() => null)) !== null;
-  }
-
-  async #give(robot: string, lease: PageLease, { to, why }: { to?: string; why?: string }): Promise<void> {
+  async #give(robot: string, lease: PageLease, to?: string): Promise<void> {
     this.#leases.delete(robot);
-    const { revision } = lease.held;
-    if (!(await lease.held.release()) && !(await this.#removeOwn(robot, lease.holder))) return;
-    if (to !== undefined) audit(this.#connection, robot, { what: 'handed-over', who: to, revision });
-    else
-      audit(this.#connection, robot, {
-        ...{ what: 'lease-released' as const, revision },
-        ...(why === undefined ? {} : { why }),
-      });
+    await lease.held.release(to);
   }
 
-  async #lost(robot: string, holder: string): Promise<void> {
+  async #lost(robot: string, held: HeldLease): Promise<void> {
     const lease = this.#leases.get(robot);
-    if (lease?.holder !== holder) return;
+    if (lease?.held !== held) return;
     this.#leases.delete(robot);
-    const entry = await this.#store.get(robot).catch(() => null);
-    const other = entry === null ? null : userOf(entry.holder);
-    const why = other === null ? 'its lease expired or was taken away' : `${other} took it away`;
+    const other = await this.#client.look(robot).catch(() => null);
+    const why = other === null ? 'its lease was taken away' : `${other.user} took it away`;
     this.#onOver(lease.page, robot, why);
   }
 

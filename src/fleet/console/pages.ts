@@ -4,15 +4,13 @@ import { EntryBoundary } from '../../core/entry-boundary.ts';
 import { TeleopError } from '../../core/errors.ts';
 import type { FleetMessage, FleetReply, FleetRequest, FleetState } from '../../messages/fleet-console.ts';
 import type { FleetConnection } from '../connection.ts';
-import { estopReplySchema, parsed, type SignalReply, signalReplySchema } from '../messages.ts';
-import { subjects } from '../subjects.ts';
+import { requestEstop } from '../request-estop.ts';
+import { acceptSession, requestSession } from '../signalling.ts';
 import type { FleetBoard } from './fleet-board.ts';
 import { HandOver } from './hand-over.ts';
 import type { PageLeases } from './page-leases.ts';
 import { parseFleetRequest } from './requests.ts';
 
-const ESTOP_MS = 2000;
-const SIGNAL_MS = 8000;
 const SEND_MS = 1000;
 /** A page that misses more pings is gone, and loses its leases. */
 const SILENT_PINGS = 3;
@@ -168,61 +166,34 @@ export class FleetPages {
   }
 
   async #estop(robot: string): Promise<Done> {
-    const { nats, user } = this.#options.connection;
+    const { connection } = this.#options;
     const startMs = performance.now();
-    let state: string;
-    try {
-      const reply = await nats.request(subjects.estop(robot, user), '', { timeout: ESTOP_MS });
-      const answer = parsed(estopReplySchema, reply.string());
-      if (answer === null) return { ok: false, text: `not confirmed: ${robot} sent an unrecognised answer` };
-      state = answer.state;
-    } catch {
+    const state = await requestEstop(connection, robot).catch(() => null);
+    if (state === null)
       return {
         ok: false,
         text: `not confirmed: ${robot} does not answer. Press the stop on the robot itself.`,
       };
-    }
     if (state !== 'stopped') return { ok: false, text: `not confirmed: ${robot} is ${state}`, state };
     return { ok: true, text: `stopped in ${(performance.now() - startMs).toFixed(0)} ms`, state };
   }
 
   async #open(page: Page, robot: string, mayHave: () => boolean): Promise<Done> {
-    const { held, holder, secret } = await this.#options.leases.take(page.number, robot, mayHave);
-    const { revision } = held;
-    const reply = await this.#signal(robot, { kind: 'open', client: 'page', holder, secret, revision });
-    if (reply.kind !== 'offer') return refused(robot, reply);
-    const { session, sdp, ice } = reply;
+    const { leases, connection } = this.#options;
+    const { held } = await leases.take(page.number, robot, mayHave);
+    const { session, sdp, ice } = await requestSession(connection, held, 'page');
     return { ok: true, text: '', offer: { session, sdp, ice } };
   }
 
   async #answer(page: Page, request: Extract<FleetRequest, { kind: 'answer' }>): Promise<Done> {
     const { robot, session, sdp } = request;
-    if (this.#options.leases.pageOf(robot) !== page.number)
-      return { ok: false, text: `this page does not hold ${robot}` };
-    const reply = await this.#signal(robot, { kind: 'answer', session, sdp });
-    return reply.kind === 'accepted' ? { ok: true, text: '' } : refused(robot, reply);
-  }
-
-  async #signal(robot: string, signal: object): Promise<SignalReply> {
-    const { nats, user } = this.#options.connection;
-    const subject = subjects.signal(robot, user);
-    let text: string;
-    try {
-      text = (await nats.request(subject, JSON.stringify(signal), { timeout: SIGNAL_MS })).string();
-    } catch (cause) {
-      throw new TeleopError('robot-unreachable', `${robot} does not answer on the fleet`, {
-        hint: 'Check that it is in the list.',
-        cause,
-      });
-    }
-    return parsed(signalReplySchema, text) ?? { kind: 'refused', reason: 'malformed' };
+    const { leases, connection } = this.#options;
+    const held = leases.heldBy(page.number, robot);
+    if (held === null) return { ok: false, text: `this page does not hold ${robot}` };
+    await acceptSession(connection, held, session, sdp);
+    return { ok: true, text: '' };
   }
 }
-
-const refused = (robot: string, reply: SignalReply): Done => ({
-  ok: false,
-  text: `${robot} rejected the session: ${reply.kind === 'refused' ? reply.reason : 'unexpected answer'}`,
-});
 
 /** Reports a failed operation, including an unreachable broker; our own bugs go to the boundary. */
 function failure(error: unknown): Done {

@@ -2,16 +2,16 @@ import type { FleetRecordings } from '../../messages/fleet-console.ts';
 import type { FleetConnection } from '../connection.ts';
 import { RecordingIndex } from '../recordings/recording-index.ts';
 import type { Recording } from '../recordings.ts';
+import { NO_BUCKET } from '../store/recording-service.ts';
 
 /** Per request: every robot has its own index. */
 const MOST_ROBOTS = 64;
 const AT_ONCE = 8;
 const MOST_RECORDINGS = 2000;
-const NO_BUCKET = /stream not found/;
 
 /** The known recordings of these robots, newest first. */
 export async function fleetRecordings(
-  { nats }: FleetConnection,
+  connection: FleetConnection,
   robots: readonly string[],
 ): Promise<FleetRecordings> {
   const found: Recording[] = [];
@@ -20,10 +20,10 @@ export async function fleetRecordings(
   const work = async () => {
     for (let robot = waiting.shift(); robot !== undefined; robot = waiting.shift())
       try {
-        found.push(...(await (await RecordingIndex.open(nats, robot)).list()));
+        found.push(...(await new RecordingIndex(connection, robot).list()));
       } catch (error) {
         const { message } = error as Error;
-        without.push({ robot, why: NO_BUCKET.test(message) ? 'has no bucket for recordings' : message });
+        without.push({ robot, why: message.includes(NO_BUCKET) ? NO_BUCKET : message });
       }
   };
   await Promise.all(Array.from({ length: AT_ONCE }, work));

@@ -68,7 +68,7 @@ export class PageSession {
   #ended = false;
 
   private constructor(options: PageSessionOptions, inside: Inside) {
-    const { rtc, rig, key, ice, config } = options;
+    const { rtc, rig, linkKey: key, ice, config } = options;
     this.options = options;
     this.#inside = inside;
     this.#rig = pageOperatorRig(rig, { ...inside, link: inside.role.ports });
@@ -181,7 +181,7 @@ export class PageSession {
   }
 
   #show(): void {
-    const { key, config } = this.options;
+    const { linkKey: key, config } = this.options;
     this.#media = openMedia(this.#rig, [key], config, {
       picture: ({ camera, bytes }) => this.#pictures.offer(camera, bytes, monotonicClock.nowNs()),
       sound: (rtp) => void this.#peer.sound(rtp),
@@ -223,6 +223,6 @@ export class PageSession {
   }
 
   #over(reason: string): void {
-    if (!this.#ended) this.options.onEnded(reason);
+    if (!this.#ended) this.options.onEnded(reason, false);
   }
 }
