@@ -89,7 +89,7 @@ const statePanel = new StatePanel((request) => link.send(request));
 const inputs = new InputsPanel((request) => link.send(request));
 const linkControls = new LinkControls((request) => link.send(request));
 const pages = new LazyPages({ commands, fleet, send: (request) => link.send(request) });
-const router = new Router(enter, fleet ? ['fleet', 'operate', 'latency'] : OPERATOR_PAGES);
+const router = new Router(enter, fleet ? ['fleet', 'operate', 'latency', 'record'] : OPERATOR_PAGES);
 
 let receivedMs = Number.NEGATIVE_INFINITY;
 let paired = true;

@@ -1,6 +1,7 @@
 import path from 'node:path';
+import { createInterface } from 'node:readline';
 import { announced } from '../app/fleet/announced.ts';
-import { operatorCompanion } from '../app/fleet/companion.ts';
+import { type OperateOptions, operatorCompanion } from '../app/fleet/companion.ts';
 import { TeleopError } from '../core/errors.ts';
 import { stateFolder } from '../files/state-folder.ts';
 import { askAudit, createAudit, readAudit } from '../fleet/audit.ts';
@@ -116,8 +117,39 @@ async function operate(given: Given): Promise<number> {
   const { config } = loadRig(String(given.values['rig'] ?? 'demo'), given.overrides);
   const audioPort = numberOption(given, 'audio', 1024, 65_534) ?? undefined;
   const access = accessOf(given, 'me');
-  const companion = announced(await operatorCompanion(config, access, robot, { audioPort }), access, robot);
-  return runRole('operator', config, given.values['json'] === true, describeOperator, companion);
+  const json = given.values['json'] === true;
+  const options = {
+    audioPort,
+    askHolder: given.values['ask'] === true,
+    requested: askAtTerminal(robot, json),
+  };
+  const companion = announced(await operatorCompanion(config, access, robot, options), access, robot);
+  try {
+    return await runRole('operator', config, json, describeOperator, companion);
+  } finally {
+    process.stdin.destroy();
+  }
+}
+
+/** Shows another operator's request; the next line on standard input that begins with y or n answers it. */
+function askAtTerminal(robot: string, json: boolean): NonNullable<OperateOptions['requested']> {
+  let answer: ((yes: boolean) => void) | null = null;
+  let isListening = false;
+  const listen = () => {
+    if (isListening) return;
+    isListening = true;
+    createInterface({ input: process.stdin }).on('line', (line) => {
+      const letter = line.trim().charAt(0).toLowerCase();
+      if (letter === 'y' || letter === 'n') answer?.(letter === 'y');
+      if (letter === 'y' || letter === 'n') answer = null;
+    });
+  };
+  return (from, answered) => {
+    answer = answered;
+    listen();
+    if (json) console.log(JSON.stringify({ kind: 'requested', from }));
+    else console.log(`${from} requests ${robot}. Type y and Enter to hand it over, n to keep it.`);
+  };
 }
 
 async function release(connection: FleetConnection, robot: string): Promise<number> {

@@ -21,6 +21,11 @@ export const SERVER_OPTIONS: Record<string, OptionSpec> = {
   'cluster-port': { type: 'string', value: 'N', about: 'server: port for the other servers (default: 6222)' },
   'leaf-port': { type: 'string', value: 'N', about: 'server: port for the servers of sites' },
   'leaf-of': { type: 'string', value: 'HOST:PORT', about: 'server of a site: the fleet’s leaf port' },
+  'leaf-ca': {
+    type: 'string',
+    value: 'FILE',
+    about: 'server of a site: authority of the fleet’s certificate',
+  },
   'tls-cert': { type: 'string', value: 'FILE', about: 'init, server: TLS certificate' },
   'tls-key': { type: 'string', value: 'FILE', about: 'init, server: key of the TLS certificate' },
   'route-tls': { type: 'boolean', about: 'server: create a certificate for its cluster connections' },
@@ -72,6 +77,7 @@ export async function writeServer(given: Given): Promise<number> {
     settings.leafOf = {
       url: `${tls.tls || !isLoopbackBroker(leafOf) ? 'tls' : 'nats-leaf'}://${leafOf}`,
       credentials: siteCredentials(authority.folder, name),
+      ca: text('leaf-ca'),
     };
   refusePlainServer(settings, fleetSettings(given).plainBeyondLoopback);
   const file = path.join(folder, 'server.conf');

@@ -78,6 +78,7 @@ Anyone who has the keys can issue credentials: keep their folder on one machine.
       value: 'PORT',
       about: 'operate: send the robot’s sound as RTP to this local UDP port',
     },
+    ask: { type: 'boolean', about: 'operate: request the robot from its holder if it has one' },
     count: { type: 'string', value: 'N', about: 'logs: number of entries (default: 50)' },
     replicas: { type: 'string', value: 'N', about: 'setup, bucket: servers that keep a copy (default: 1)' },
     dir: { type: 'string', value: 'DIR', about: 'folder of the fleet’s keys (default: in the state folder)' },

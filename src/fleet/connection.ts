@@ -52,7 +52,7 @@ export async function connectFleet(
     if (cause instanceof TeleopError) throw cause;
     throw new TeleopError(
       'fleet-unreachable',
-      `no connection to the fleet at ${url}: ${(cause as Error).message}`,
+      `no connection to the fleet at ${url}: ${inWords(cause as Error)}`,
       { hint: tls ? `${TLS_HINT} ${HINT}` : HINT, cause },
     );
   }
@@ -185,8 +185,16 @@ const robotsOf = (allowed: readonly string[] = []): string[] =>
 const mayOperate = (allowed: readonly string[] = []): boolean =>
   allowed.some((subject) => subject.startsWith('farhand.signal.'));
 
+/** The broker's own words do not say what to do. */
+function inWords({ message }: Error): string {
+  if (/authentication expired/i.test(message)) return 'these credentials have expired';
+  if (/authorization violation|revoked/i.test(message))
+    return 'these credentials were rejected: they expired, were revoked, or belong to another fleet';
+  return message;
+}
+
 /** Why a reconnecting connection was given up. */
 export const closedText = (cause: unknown): string =>
   cause instanceof Error
-    ? `the broker rejected the connection: ${cause.message}`
+    ? `the broker rejected the connection: ${inWords(cause)}`
     : 'the connection to the broker was closed';

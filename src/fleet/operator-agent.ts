@@ -8,6 +8,7 @@ import { AudioIn } from './audio-in.ts';
 import { audit } from './audit.ts';
 import { CameraIn } from './camera-in.ts';
 import { closedText, connectFleet, type FleetConnection } from './connection.ts';
+import { askHolder, HolderRequests } from './hand-over-requests.ts';
 import { HeldLease } from './leases/held-lease.ts';
 import { LeaseClient } from './leases/lease-client.ts';
 import { LinkSockets } from './link-sockets.ts';
@@ -22,6 +23,8 @@ export interface OperatorAgentStart {
   config: FleetConfig;
   /** Where the robot's pictures go on this machine; null: not wanted. */
   cameras: FrameSenderConfig | null;
+  /** Asks the current holder for the robot instead of giving up. */
+  askHolder: boolean;
   /** Local port for the robot's sound, and the file that a player opens; null: not wanted. */
   audio: { port: number; sdpFile: string } | null;
 }
@@ -37,6 +40,13 @@ export interface OpenedLink {
   path: string;
 }
 
+export interface OperatorAgentHandlers {
+  /** Called once, when the session has ended. */
+  ended(reason: string): void;
+  /** Another operator requests the robot; `handOver` answers. */
+  requested(from: string): void;
+}
+
 type Rtc = Awaited<ReturnType<typeof loadRtc>>;
 
 const ATTEMPTS = 3;
@@ -46,6 +56,11 @@ const SILENCE_NS = 3e9;
 /** A lost path is reopened after the first pause, then after twice as long each time, up to the longest. */
 const FIRST_PAUSE_MS = 100;
 const LONGEST_PAUSE_MS = 2000;
+const NO_HAND_OVER = {
+  no: 'keeps the robot',
+  silence: 'did not answer',
+  unreachable: 'does not receive requests for the robot',
+} as const;
 /** After this the operator gives up, even while it holds the lease. */
 const GIVE_UP_MS = 60_000;
 
@@ -61,6 +76,8 @@ export class OperatorAgent {
   readonly #cameras: CameraIn | null;
   readonly #audio: AudioIn | null;
   readonly #onEnded: (reason: string) => void;
+  readonly #onRequest: (from: string) => void;
+  #requests: HolderRequests | null = null;
   #lease: HeldLease | null = null;
   #session: OperatorSession | null = null;
   #key: Uint8Array = new Uint8Array();
@@ -72,7 +89,7 @@ export class OperatorAgent {
     connection: FleetConnection,
     rtc: Rtc,
     parts: { sockets: LinkSockets; cameras: CameraIn | null; audio: AudioIn | null },
-    onEnded: (reason: string) => void,
+    handlers: OperatorAgentHandlers,
   ) {
     this.#start = start;
     this.#connection = connection;
@@ -80,13 +97,14 @@ export class OperatorAgent {
     this.#sockets = parts.sockets;
     this.#cameras = parts.cameras;
     this.#audio = parts.audio;
-    this.#onEnded = onEnded;
+    this.#onEnded = handlers.ended;
+    this.#onRequest = handlers.requested;
   }
 
-  /** Takes the lease and opens the path to the robot. `onEnded` is called once, when that has ended. */
+  /** Takes the lease and opens the path to the robot. */
   static async open(
     start: OperatorAgentStart,
-    onEnded: (reason: string) => void,
+    handlers: OperatorAgentHandlers,
     rtc?: Rtc,
   ): Promise<{ agent: OperatorAgent; opened: OpenedLink }> {
     const { robot, cameras, audio } = start;
@@ -98,7 +116,7 @@ export class OperatorAgent {
       cameras: cameras === null ? null : await CameraIn.open(cameras),
       audio: sound,
     };
-    const agent = new OperatorAgent(start, connection, loaded, parts, onEnded);
+    const agent = new OperatorAgent(start, connection, loaded, parts, handlers);
     void connection.nats.closed().then((cause) => agent.#end(closedText(cause)));
     try {
       return { agent, opened: await agent.#begin() };
@@ -125,6 +143,7 @@ export class OperatorAgent {
   async close(): Promise<void> {
     this.#over = true;
     clearInterval(this.#watch);
+    this.#requests?.close();
     this.#send({ kind: 'bye' });
     await this.#lease?.release();
     this.#sockets.close();
@@ -137,10 +156,8 @@ export class OperatorAgent {
 
   async #begin(): Promise<OpenedLink> {
     const { robot } = this.#start;
-    this.#lease = await HeldLease.take(new LeaseClient(this.#connection), robot, {
-      lost: () => this.#end('the lease was lost'),
-      granted: (grant) => this.#send({ kind: 'grant', grant }),
-    });
+    this.#lease = await this.#take();
+    this.#requests = new HolderRequests(this.#connection, robot, this.#onRequest);
     for (let left = ATTEMPTS; ; left--) {
       try {
         const { key, model, path } = await this.#connect();
@@ -151,6 +168,35 @@ export class OperatorAgent {
         if (left === 1 || this.#over || !isLost) throw error;
       }
     }
+  }
+
+  async #take(): Promise<HeldLease> {
+    const { robot, askHolder: asks } = this.#start;
+    const client = new LeaseClient(this.#connection);
+    const take = () =>
+      HeldLease.take(client, robot, {
+        lost: () => this.#end('the lease was lost'),
+        granted: (grant) => this.#send({ kind: 'grant', grant }),
+      });
+    const holder = asks ? (await client.look(robot))?.user : undefined;
+    if (holder === undefined) return take();
+    const say = (text: string) => console.error(`farhand: fleet: ${text}`);
+    const answer = await askHolder(this.#connection, robot, holder, () =>
+      say(`asked ${holder} for ${robot}…`),
+    );
+    if (answer === 'yes') return take();
+    throw new TeleopError('lease-held', `${holder} ${NO_HAND_OVER[answer]}`, {
+      hint: `Revoke the lease: \`farhand fleet release ${robot}\`; a robot in motion stops.`,
+    });
+  }
+
+  /** The user's answer to a request for the robot. */
+  async handOver(yes: boolean): Promise<void> {
+    const to = await this.#requests?.answer(yes, async (user) => {
+      this.#send({ kind: 'bye' });
+      return (await this.#lease?.release(user)) === true;
+    });
+    if (yes && to) this.#end(`handed over to ${to}`);
   }
 
   /** Opens a session with the robot's agent; the previous one has ended. */

@@ -21,7 +21,12 @@ export interface ServerSettings {
   /** Port for leaf nodes. */
   leafPort?: number;
   /** As a leaf node of another server, for the account of robots and people. */
-  leafOf?: { url: string; credentials: string };
+  leafOf?: {
+    url: string;
+    credentials: string;
+    /** Authority of the fleet's certificate, if the machine does not trust it. */
+    ca?: string | undefined;
+  };
   tls?: { cert: string; key: string };
 }
 
@@ -56,13 +61,16 @@ export function serverConfig(settings: ServerSettings): string {
     parts.push(`leafnodes { listen: ${quoted(`${host}:${leafPort}`)}${tls ? `, ${tlsText(tls)}` : ''} }`);
   if (leafOf)
     parts.push(
-      `leafnodes { remotes: [ { url: ${quoted(leafOf.url)}, credentials: ${quoted(leafOf.credentials)}, account: ${users} } ] }`,
+      `leafnodes { remotes: [ { url: ${quoted(leafOf.url)}, credentials: ${quoted(leafOf.credentials)}, account: ${users}${leafTls(leafOf.ca)} } ] }`,
     );
   return `${parts.join('\n')}\n`;
 }
 
 const tlsText = ({ cert, key }: { cert: string; key: string }): string =>
   `tls { cert_file: ${quoted(cert)}, key_file: ${quoted(key)} }`;
+
+const leafTls = (ca: string | undefined): string =>
+  ca === undefined ? '' : `, tls { ca_file: ${quoted(ca)} }`;
 
 /** Both ends of a route must present a certificate from that authority. */
 const routeTls = (tls: RouteTls | undefined): string =>

@@ -81,7 +81,7 @@ const post = (event: CutEvent) => parentPort!.postMessage(event);
 const cable = new Cable();
 const opening = OperatorAgent.open(
   workerData as OperatorAgentStart,
-  (reason) => post({ kind: 'ended', reason }),
+  { ended: (reason) => post({ kind: 'ended', reason }), requested() {} },
   await cable.between(),
 );
 parentPort!.on('message', async (order: 'cut' | 'close' | { flags: SharedArrayBuffer }) => {

@@ -48,15 +48,16 @@ export function startFarhand(
   const [program, ...words] = [...within, process.execPath, bin, ...args, ...patience];
   const child = spawn(program!, words, {
     cwd: root,
-    stdio: ['ignore', 'pipe', 'pipe'],
+    // Its user may answer a request.
+    stdio: [args[1] === 'operate' ? 'pipe' : 'ignore', 'pipe', 'pipe'],
     detached: ownGroup,
   });
   let out = '';
   let err = '';
-  child.stdout.on('data', (data: Buffer) => {
+  child.stdout!.on('data', (data: Buffer) => {
     out += data.toString();
   });
-  child.stderr.on('data', (data: Buffer) => {
+  child.stderr!.on('data', (data: Buffer) => {
     err += data.toString();
   });
   const exited = once(child, 'close').then(([code]) => code as number | null);

@@ -107,6 +107,7 @@ describe('fleet console in a real browser', { skip }, () => {
         'robot.feedbackTimeoutMs=1000',
         'operator.inputs.page.staleAfterMs=1000',
       ],
+      `record.dir=${path.join(folder, 'recordings')}`,
       ...['fleet.rtcAddress=127.0.0.1', 'trace.dir=', 'cameras.list.front.fpsHz=10'],
       ...['cameras.list.front.widthPx=160', 'cameras.list.front.heightPx=120'],
       `cameras.port=${(await freeUdpPorts(1))[0]!}`,
@@ -281,6 +282,18 @@ describe('fleet console in a real browser', { skip }, () => {
     const beforeS = await receivedS();
     for (let i = 0; i < 60 && (await receivedS()) < beforeS + 0.3; i++) await sleep(50);
     assert.ok((await receivedS()) > beforeS, 'it plays');
+  });
+
+  it('records at the robot and lists the recording of the fleet', async () => {
+    await ann.evaluate('location.hash = "#record"');
+    await ann.getByTestId('task').fill('put the cup away');
+    await ann.getByTestId('record-start').click();
+    await seen(ann, 'recorder-state', /Recording/);
+    await sleep(500);
+    await ann.getByTestId('record-stop').click();
+    await seen(ann, 'recorder-state', /Ready|Reset/);
+    await seen(ann, 'fleet-recordings-table', /put the cup away.*robot/);
+    await ann.evaluate('location.hash = "#operate"');
   });
 
   it('rejects another console and names the lease holder', async () => {

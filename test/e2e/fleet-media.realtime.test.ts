@@ -220,7 +220,7 @@ describe('a fleet session', { skip }, () => {
     const { config } = loadRig('demo', ['trace.dir=', HERE]);
     const start: OperatorAgentStart = {
       ...{ url: world.server.url, credentials: path.join(folder, 'ann.creds'), robot: 'arm' },
-      ...{ config: config.fleet, cameras: null, audio: null },
+      ...{ config: config.fleet, cameras: null, audio: null, askHolder: false },
     };
     const agent = new Worker(new URL('./cut-operator.js', import.meta.url), { workerData: start });
     const reported: CutEvent[] = [];

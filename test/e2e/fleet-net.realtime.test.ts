@@ -188,6 +188,9 @@ describe('a robot and an operator without a direct path', { skip }, () => {
     ann.process.kill('SIGKILL');
     await ann.exited;
     networks.reconnect('operator');
+    // The network may still deliver the last renewals of the process that was killed.
+    await sleep(1000);
+    await until('free again', 20_000, async () => (await world.leases.look('arm')) === null);
     ann = operate('operator', 'ann', 'arm');
     await ann.waitFor(/drives arm over WebRTC \(relay\)/);
     await restart();

@@ -2,6 +2,7 @@ import type { RobotModel } from '../../src/geometry/robot-model.ts';
 import type { ExportJob } from '../../src/messages/console.ts';
 import type { Telemetry } from '../../src/messages/telemetry.ts';
 import { element } from '../dom.ts';
+import { consoleKind } from './console-kind.ts';
 import type { LazyPage, PageContext } from './lazy-page.ts';
 import type { PageName } from './router.ts';
 
@@ -11,7 +12,10 @@ type Opener = (root: HTMLElement, context: PageContext) => LazyPage;
 const LOADERS: Record<LazyName, () => Promise<Opener>> = {
   fleet: async () => (await import('../fleet/page.tsx')).openFleetPage,
   latency: async () => (await import('../latency/page.ts')).openLatencyPage,
-  record: async () => (await import('../record/page.tsx')).openRecordPage,
+  record: async () =>
+    consoleKind.fleet === null
+      ? (await import('../record/page.tsx')).openRecordPage
+      : (await import('../fleet/record-page.tsx')).openFleetRecordPage,
   devices: async () => (await import('../devices/page.tsx')).openDevicesPage,
 };
 

@@ -14,7 +14,8 @@ export class AgentThread {
   readonly #host: WorkerHost<AgentMessage>;
   #closing = false;
 
-  constructor(start: AgentStart) {
+  /** `onRequested`: another operator requests the robot. */
+  constructor(start: AgentStart, onRequested: (from: string) => void = () => {}) {
     const ended = deferred<string>();
     const end = (reason: string) => {
       if (!this.#closing) ended.resolve(reason);
@@ -24,6 +25,7 @@ export class AgentThread {
       start,
       onMessage: (message) => {
         if (message.kind === 'ended') end(message.reason);
+        else if (message.kind === 'requested') onRequested(message.from);
       },
       onGone: (error, code) =>
         end(code === null ? `the fleet agent failed: ${error}` : 'the fleet agent ended'),

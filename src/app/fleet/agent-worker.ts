@@ -16,12 +16,14 @@ export type AgentStart =
 export type AgentRequest =
   | { kind: 'transition'; event: Omit<FleetEvent, 'kind' | 'atMs'> }
   | { kind: 'watch'; memory: Flags }
+  | { kind: 'hand-over'; yes: boolean }
   | { kind: 'close' };
 
 /** From the agent. */
 export type AgentMessage =
   | { kind: 'ready'; role: 'robot'; name: string }
   | { kind: 'ready'; role: 'operator'; opened: OpenedLink }
+  | { kind: 'requested'; from: string }
   | { kind: 'ended'; reason: string }
   | FailedMessage
   | { kind: 'closed' };
@@ -36,9 +38,10 @@ async function openAgent(): Promise<RobotAgent | OperatorAgent> {
     post({ kind: 'ready', role: 'robot', name: agent.name });
     return agent;
   }
-  const { agent, opened } = await OperatorAgent.open(given.start, (reason) =>
-    post({ kind: 'ended', reason }),
-  );
+  const { agent, opened } = await OperatorAgent.open(given.start, {
+    ended: (reason) => post({ kind: 'ended', reason }),
+    requested: (from) => post({ kind: 'requested', from }),
+  });
   post({ kind: 'ready', role: 'operator', opened });
   return agent;
 }
@@ -55,6 +58,7 @@ port.on('message', async (request: AgentRequest) => {
   const agent = await opening.catch(() => null);
   if (agent instanceof RobotAgent && request.kind === 'transition') agent.transition(request.event);
   else if (agent instanceof OperatorAgent && request.kind === 'watch') agent.watch(request.memory);
+  else if (agent instanceof OperatorAgent && request.kind === 'hand-over') await agent.handOver(request.yes);
   else if (request.kind === 'close') {
     await agent?.close();
     await finish();

@@ -106,6 +106,10 @@ export async function robotCompanion(rig: Rig, access: FleetAccess, name: string
 }
 
 export interface OperateOptions {
+  /** Asks the current holder for the robot. */
+  askHolder?: boolean;
+  /** Another operator requests the robot; `answer` hands it over or keeps it. */
+  requested?: (from: string, answer: (yes: boolean) => void) => void;
   /** Local port that receives the robot's sound; no sound without it. */
   audioPort?: number | undefined;
 }
@@ -115,7 +119,7 @@ export async function operatorCompanion(
   rig: Rig,
   access: FleetAccess,
   robot: string,
-  { audioPort }: OperateOptions = {},
+  { audioPort, askHolder = false, requested = () => {} }: OperateOptions = {},
 ): Promise<Companion> {
   refuseZmq(rig);
   refusePlainBroker(access.url, rig.fleet.plainBeyondLoopback);
@@ -123,10 +127,10 @@ export async function operatorCompanion(
   const audio = audioPort === undefined ? null : { port: audioPort, sdpFile };
   const cameras = { ...rig.cameras, host: '127.0.0.1', listenHost: '127.0.0.1', security: 'plain' as const };
   const media = { audio, cameras: passedOn({ ...rig, cameras }) };
-  const agent = new AgentThread({
-    role: 'operator',
-    start: { ...access, robot, config: rig.fleet, ...media },
-  });
+  const agent: AgentThread = new AgentThread(
+    { role: 'operator', start: { ...access, robot, config: rig.fleet, askHolder, ...media } },
+    (from) => requested(from, (yes) => agent.send({ kind: 'hand-over', yes })),
+  );
   try {
     const ready = await agent.ready;
     if (ready.role !== 'operator') throw new Error('not an operator');

@@ -51,7 +51,10 @@ export async function startFleetConsole(
       pages.sendTo(page, { kind: 'lease-over', robot, why }),
     );
     const board = new FleetBoard((robot) => leases.pageOf(robot));
-    listenToFleet(connection, board, nowMs, () => pages.sendChanges());
+    listenToFleet(connection, board, nowMs, (robot, token, isNewHolder) => {
+      leases.announced(robot, token);
+      if (isNewHolder) pages.sendChanges();
+    });
     const { url: server, credentials } = access;
     const pages = new FleetPages({ connection, board, leases, server, credentials, nowMs });
     const served = await serve(rig, root, connection, board, pages).catch((error: unknown) => {

@@ -3,14 +3,11 @@ import type { Msg } from '@nats-io/transport-node';
 import { EntryBoundary } from '../../core/entry-boundary.ts';
 import type { FleetMessage } from '../../messages/fleet-console.ts';
 import type { FleetConnection } from '../connection.ts';
+import { ASK_MS, RECEIVED_MS } from '../hand-over-requests.ts';
 import { type Ask, askSchema, parsed } from '../messages.ts';
-import { subjects } from '../subjects.ts';
+import { sentBy, subjects } from '../subjects.ts';
 import type { PageLeases } from './page-leases.ts';
 
-/** How long a request stands. */
-const ASK_MS = 30_000;
-/** A console shows a request at once and confirms it; a command line does not answer. */
-const RECEIVED_MS = 2000;
 const TICK_MS = 250;
 /** Per robot; a user has one at a time. */
 const MOST_REQUESTS = 8;
@@ -88,7 +85,7 @@ export class HandOver {
   }
 
   async #receive(message: Msg): Promise<void> {
-    const [, , robot = '', by = ''] = message.subject.split('.');
+    const { robot, user: by } = sentBy(message.subject);
     const received = parsed(askSchema, message.string());
     if (received === null) return;
     if (received.kind === 'ask') return this.#receiveRequest(robot, by, received);
@@ -140,7 +137,7 @@ export class HandOver {
       const { holder } = asked;
       const text = asked.isReceived
         ? `${holder} did not answer`
-        : `${holder} cannot be asked: no console page holds the robot`;
+        : `${holder} does not receive requests for it`;
       this.#sendTo(asked, 'silence', text);
     }
   }

@@ -10,12 +10,12 @@ import type { FleetBoard } from './fleet-board.ts';
 /** The broker accepts these only from the lease service; the robot checks their signature. */
 const newsSchema = z.object({ user: z.string().max(64), token: z.number() });
 
-/** Puts robots' presence and changes of their leases on the board. `onHolder`: a robot's holder changed. */
+/** Puts robots' presence and changes of their leases on the board. `onLease`: a lease was announced. */
 export function listenToFleet(
   connection: FleetConnection,
   board: FleetBoard,
   nowMs: () => number,
-  onHolder: () => void,
+  onLease: (robot: string, token: number, isNewHolder: boolean) => void,
 ): void {
   const { nats, robots } = connection;
   const boundary = new EntryBoundary('message from the fleet');
@@ -25,10 +25,12 @@ export function listenToFleet(
     if (presence !== null && subjects.presence(presence.robot) === message.subject)
       board.received(presence, nowMs());
   };
-  const onLease = (message: Msg) => {
+  const onNews = (message: Msg) => {
     const signed = parsed(signedSchema, message.string());
     const news = signed && parsed(newsSchema, signed.body);
-    if (news && board.leaseReceived(robotIn(message.subject), news.user, news.token, nowMs())) onHolder();
+    if (!news) return;
+    const robot = robotIn(message.subject);
+    onLease(robot, news.token, board.leaseReceived(robot, news.user, news.token, nowMs()));
   };
   const listen = (subject: string, take: (message: Msg) => void) =>
     nats.subscribe(subject, {
@@ -38,6 +40,6 @@ export function listenToFleet(
     });
   for (const name of robots) {
     listen(subjects.presence(name), onPresence);
-    listen(subjects.leased(name), onLease);
+    listen(subjects.leased(name), onNews);
   }
 }

@@ -30,6 +30,11 @@ export class PageLeases {
     return lease?.page === page ? lease.held : null;
   }
 
+  /** The lease service announced a change. */
+  announced(robot: string, token: number): void {
+    this.#leases.get(robot)?.held.announced(token);
+  }
+
   /** Which page of this console holds it; null: none. */
   pageOf(robot: string): number | null {
     return this.#leases.get(robot)?.page ?? null;

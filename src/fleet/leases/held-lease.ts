@@ -67,6 +67,11 @@ export class HeldLease {
     return wasOver ? false : this.#client.release(this.robot, this.token, to).catch(() => false);
   }
 
+  /** The lease service announced a change: a higher token means that this lease is over. */
+  announced(token: number): void {
+    if (token > this.token) this.#lost();
+  }
+
   /** Without releasing it. */
   stop(): void {
     this.#over = true;

@@ -6,7 +6,7 @@ import { type LeaseVerb, subjects } from '../subjects.ts';
 import { type Signed, signedSchema } from './grant.ts';
 
 /** Longer than the lease service waits for its store. */
-const ANSWER_MS = 3000;
+const ANSWER_MS = 5000;
 
 const answerSchema = z.object({
   ok: z.boolean(),
