@@ -10,7 +10,7 @@ import { LeaseBucket } from '../fleet/leases/lease-bucket.ts';
 import { LeaseClient } from '../fleet/leases/lease-client.ts';
 import type { Presence } from '../fleet/messages.ts';
 import { requestEstop } from '../fleet/request-estop.ts';
-import { roster } from '../fleet/roster.ts';
+import { roster } from '../fleet/roster/listen-for-robots.ts';
 import { versionWarning } from '../fleet/server-version.ts';
 import { ROBOT_NAME } from '../fleet/subjects.ts';
 import type { FleetConfig } from '../rig/fleet-config.ts';

@@ -18,8 +18,15 @@ export const SERVE_OPTIONS: Record<string, OptionSpec> = {
     value: 'FILE',
     about: 'serve, at a site: the site’s credentials, so that the fleet reaches its services',
   },
+  roster: {
+    type: 'string',
+    value: 'FILE',
+    about: 'serve: credentials of the roster (default: roster.creds beside the others)',
+  },
   except: { type: 'string', value: 'NAMES', about: 'serve: robots that their own site serves' },
 };
+
+export const ROSTER_FILE = 'roster.creds';
 
 /** The file beside a service's credentials that holds its lease key. */
 export const leaseKeyFile = (credentials: string): string =>
@@ -48,6 +55,8 @@ export async function serve(given: Given): Promise<number> {
   const { plainBeyondLoopback } = fleetSettings(given);
   const ended = new Promise<null>((resolve) => onEndRequest(() => resolve(null)));
   const leaseKey = readFileSync(file, 'utf8');
+  const beside = path.join(path.dirname(credentials), ROSTER_FILE);
+  const roster = text('roster') ?? (existsSync(beside) ? beside : undefined);
   const services = await startServices({
     url,
     credentials,
@@ -55,11 +64,13 @@ export async function serve(given: Given): Promise<number> {
     only,
     except,
     site,
+    roster,
     patient: true,
     plainBeyondLoopback,
   });
   void parentChannel()({ kind: 'ready', info: { url } });
-  console.log(`serving leases, recordings and log at ${url}. Run this beside every server.`);
+  const also = roster === undefined ? '' : ' and roster';
+  console.log(`serving leases, recordings, log${also} at ${url}. Run this beside every server.`);
   const reason = await Promise.race([ended, services.ended]);
   await services.close();
   if (reason === null) return 0;

@@ -30,7 +30,7 @@ import { FLEET_ACTIONS, fleetSettings, LOCAL_BROKER } from './fleet-actions.ts';
 import { attempts } from './fleet-attempts.ts';
 import { fleetConsole } from './fleet-console.ts';
 import { RECORDING_ACTIONS, RECORDING_OPTIONS } from './fleet-recordings.ts';
-import { leaseKeyFile, SERVE_OPTIONS, serve } from './fleet-serve.ts';
+import { leaseKeyFile, ROSTER_FILE, SERVE_OPTIONS, serve } from './fleet-serve.ts';
 import { SERVER_OPTIONS, storeOf, tlsOf, writeServer } from './fleet-server.ts';
 import { onEndRequest } from './process.ts';
 
@@ -230,6 +230,7 @@ async function dev(given: Given): Promise<number> {
   const leaseKey = authority.leaseKeys['']!.present;
   const services = await startServices({
     ...{ url: server.url, credentials: service, leaseKey, plainBeyondLoopback },
+    roster: path.join(authority.folder, ROSTER_FILE),
   });
   printDev(server.url, folder, operator, robot);
   await Promise.race([ended, new Promise((resolve) => server.process.once('close', resolve))]);
@@ -313,6 +314,7 @@ const RELOAD =
 async function writeService(authority: Authority, seconds: number): Promise<string> {
   const file = await write(authority, { name: 'service', role: 'service', robots: ['*'], seconds });
   writeLeaseKey(authority, file, '');
+  await write(authority, { name: 'roster', role: 'roster', robots: ['*'], seconds });
   return file;
 }
 

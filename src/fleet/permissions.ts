@@ -1,4 +1,5 @@
 import type { FleetRole, Permissions } from './roles.ts';
+import { rosterToken } from './roster/roster-messages.ts';
 import { LEASE_VERBS, RECORDING_VERBS, ROBOT_LEASE_VERBS, subjects } from './subjects.ts';
 
 /**
@@ -16,6 +17,8 @@ export function permissionsOf(role: FleetRole, user: string, robots: readonly st
       return servicePermissions(user);
     case 'site':
       return sitePermissions(robots);
+    case 'roster':
+      return rosterPermissions();
     case 'robot':
       return robotPermissions(user, robots);
     default:
@@ -58,6 +61,7 @@ function peoplePermissions(
   const sub = [...seen, subjects.answers(user)];
   // Every user who may see a robot may stop it.
   const pub = [
+    ...robots.flatMap((robot) => rosterToken(robot) ?? []).map((token) => subjects.roster(token, user)),
     ...each((robot) => subjects.estop(robot, user)),
     ...each((robot) => subjects.lease('look', robot, user)),
     ...each((robot) => subjects.recording('get', robot, user)),
@@ -78,6 +82,12 @@ function peoplePermissions(
     sub: [...sub, ...each((robot) => subjects.ask(robot, '*'))],
   };
 }
+
+/** The service that knows which robots are there. It belongs to the account of robots and people. */
+const rosterPermissions = (): Permissions => ({
+  pub: [subjects.answer('*', 'roster', '*', '*')],
+  sub: [subjects.presence('*'), subjects.roster('*', '*')],
+});
 
 /** The services of the store: leases, recordings, log. */
 function servicePermissions(user: string): Permissions {

@@ -37,8 +37,8 @@ export type LeaseVerb = (typeof LEASE_VERBS)[number] | (typeof ROBOT_LEASE_VERBS
 export const RECORDING_VERBS = ['put', 'get', 'list'] as const;
 export type RecordingVerb = (typeof RECORDING_VERBS)[number];
 
-/** Who answers: a service of the store, or the robot. */
-export type Responder = 'store' | 'robot';
+/** Who answers: a service of the store, the robot, or the roster. */
+export type Responder = 'store' | 'robot' | 'roster';
 
 export const subjects = {
   presence: (robot: string): string => `farhand.presence.${addressOf(robot)}`,
@@ -63,6 +63,8 @@ export const subjects = {
   recorded: (robot: string): string => `farhand.recorded.${addressOf(robot)}`,
   /** To the service that reads the log. */
   log: (robot: string, user: string): string => `farhand.log.${addressOf(robot)}.${user}`,
+  /** To the roster; `group`: `-` for all robots. */
+  roster: (group: string, user: string): string => `farhand.roster.${group}.${user}`,
   /** Every answer: never to a reply subject, which the requester could choose. */
   answer: (user: string, by: Responder | '*', robot: string, id: string): string =>
     `farhand.answer.${user}.${by}.${addressOf(robot)}.${id}`,

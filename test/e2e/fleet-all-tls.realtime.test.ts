@@ -64,21 +64,18 @@ describe('a fleet with TLS on every link', { skip, timeout: 180_000 }, () => {
       number,
       number,
     ];
-    for (const [name, port] of Object.entries({ client: first, second, site, leaf: leafPort, route: route1 }))
-      taps[name] = await startTap(port);
-    const routes = [`nats-route://localhost:${taps['route']!.port}`];
-    const cluster = { name: 'fleet', host: HOST, routes, tls: { cert, key, ca } };
+    const tapped = { client: first, second, site, leaf: leafPort, route: route1, 'route back': route2 };
+    for (const [name, port] of Object.entries(tapped)) taps[name] = await startTap(port);
+    const cluster = (port: number, to: string) => ({
+      ...{ name: 'fleet', host: HOST, port, tls: { cert, key, ca } },
+      routes: [`nats-route://localhost:${taps[to]!.port}`],
+    });
     const start = async (place: Parameters<typeof startServer>[1]) =>
       void servers.push(await startServer(authority, place));
-    await start({
-      name: 'n1',
-      host: HOST,
-      port: first,
-      tls,
-      leafPort,
-      cluster: { ...cluster, routes: [], port: route1 },
-    });
-    await start({ name: 'n2', host: HOST, port: second, tls, cluster: { ...cluster, port: route2 } });
+    await Promise.all([
+      start({ name: 'n1', host: HOST, port: first, tls, leafPort, cluster: cluster(route1, 'route back') }),
+      start({ name: 'n2', host: HOST, port: second, tls, cluster: cluster(route2, 'route') }),
+    ]);
     const credentials = await write('hall-2', 'site', ['hall-2/*']);
     const leafOf = { url: url('leaf'), credentials, ca };
     await start({ name: 'hall-2', host: HOST, port: site, tls, leafOf });

@@ -10,7 +10,7 @@ import { readAudit } from '../../src/fleet/audit.ts';
 import type { FleetConnection } from '../../src/fleet/connection.ts';
 import type { Presence } from '../../src/fleet/messages.ts';
 import { RecordingIndex } from '../../src/fleet/recordings/recording-index.ts';
-import { roster } from '../../src/fleet/roster.ts';
+import { roster } from '../../src/fleet/roster/listen-for-robots.ts';
 import { createRecordingBucket } from '../../src/fleet/store/recording-store.ts';
 import { subjects } from '../../src/fleet/subjects.ts';
 import type { FleetMessage, FleetReply, FleetState } from '../../src/messages/fleet-console.ts';

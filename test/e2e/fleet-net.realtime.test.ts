@@ -4,7 +4,7 @@ import path from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { FleetTelemetry } from '../../src/fleet/messages.ts';
-import { roster } from '../../src/fleet/roster.ts';
+import { roster } from '../../src/fleet/roster/listen-for-robots.ts';
 import { subjects } from '../../src/fleet/subjects.ts';
 import { needs } from '../needs.ts';
 import { temporaryFolder } from '../temporary-folder.ts';

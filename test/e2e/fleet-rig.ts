@@ -109,6 +109,7 @@ export async function startFleetWorld(
     const file = await credentials('service', 'service', ['*']);
     const services = await startServices({
       ...{ url: server.url, credentials: file, leaseKey, plainBeyondLoopback: true },
+      roster: await credentials('roster', 'roster', ['*']),
     });
     closing.push(() => services.close());
     const boss = await enter('boss', 'operator', ['*']);

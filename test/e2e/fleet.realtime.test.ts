@@ -8,7 +8,7 @@ import { HeldLease } from '../../src/fleet/leases/held-lease.ts';
 import { LeaseClient } from '../../src/fleet/leases/lease-client.ts';
 import { answerText, type FleetTelemetry, type Presence } from '../../src/fleet/messages.ts';
 import { requestEstop } from '../../src/fleet/request-estop.ts';
-import { roster } from '../../src/fleet/roster.ts';
+import { roster } from '../../src/fleet/roster/listen-for-robots.ts';
 import { acceptSession, requestSession, signalRobot } from '../../src/fleet/signalling.ts';
 import { subjects } from '../../src/fleet/subjects.ts';
 import { freeUdpPorts } from '../../src/wire/transports/free-ports.ts';

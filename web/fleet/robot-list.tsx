@@ -1,5 +1,5 @@
 import { RobotRow } from './robot-row.tsx';
-import type { Shown } from './robot-status.ts';
+import { type Shown, shownOf } from './robot-status.ts';
 import type { FleetStore } from './store.ts';
 
 const narrow = matchMedia('(max-width: 820px)');
@@ -21,6 +21,7 @@ interface Props {
 
 /** Renders only the visible rows; the list keeps its full height. */
 export function RobotList({ store, robots, total, root }: Props) {
+  const nowMs = performance.now();
   const heightPx = rowHeightPx();
   const list = root.querySelector<HTMLElement>('.fleet-rows');
   const abovePx = Math.max(0, root.scrollTop - (list?.offsetTop ?? 0));
@@ -35,11 +36,11 @@ export function RobotList({ store, robots, total, root }: Props) {
         <span>Link</span>
       </div>
       <ul class="fleet-rows" data-testid="fleet-list" style={{ height: `${robots.length * heightPx}px` }}>
-        {robots.slice(first, last).map((shown, i) => (
+        {robots.slice(first, last).map((known, i) => (
           <RobotRow
-            key={shown.robot}
+            key={known.robot}
             store={store}
-            shown={shown}
+            shown={shownOf(known, nowMs)}
             topPx={(first + i) * heightPx}
             at={first + i}
             of={robots.length}

@@ -1,6 +1,8 @@
+import { Component } from 'preact';
 import { rowHeightPx } from './robot-list.tsx';
 import { type Shown, stateLabel, TONES, type Tone } from './robot-status.ts';
 import type { FleetStore } from './store.ts';
+import { TileCanvas } from './tile-canvas.tsx';
 
 interface Props {
   store: FleetStore;
@@ -12,8 +14,27 @@ interface Props {
 /** Above this number of robots the tiles are smaller. */
 const MANY = 240;
 
-/** Overview of all robots: a count per state, and one tile per robot in order of name. */
-export function StateMap({ store, all, matching, root }: Props) {
+/** Above this number the tiles are drawn. */
+const TOO_MANY = 1000;
+
+/** Overview of all robots: a count per state, and one tile per robot in order of name. Redrawn when they change. */
+export class StateMap extends Component<Props> {
+  #drawn = '';
+
+  override shouldComponentUpdate({ all, matching, store }: Props): boolean {
+    const { tone, selected } = store.state;
+    const state = `${tone} ${selected}`;
+    const isSame = all === this.props.all && matching === this.props.matching && state === this.#drawn;
+    this.#drawn = state;
+    return !isSame;
+  }
+
+  override render() {
+    return <Overview {...this.props} />;
+  }
+}
+
+function Overview({ store, all, matching, root }: Props) {
   const counts = store.counts(all);
   const { tone: chosen, selected } = store.state;
   const shown = new Set(matching.map(({ robot }) => robot));
@@ -24,6 +45,7 @@ export function StateMap({ store, all, matching, root }: Props) {
   const summary = TONES.filter((tone) => counts[tone] > 0).map(
     (tone) => `${counts[tone]} ${stateLabel(tone)}`,
   );
+  const label = `Robot states: ${summary.join(', ') || 'no robots'}`;
   return (
     <section class="card fleet-map" aria-label="States">
       <fieldset class="fleet-counts" aria-label="Filter by state">
@@ -43,23 +65,27 @@ export function StateMap({ store, all, matching, root }: Props) {
         ))}
       </fieldset>
       {/* Keyboard users have the list below. */}
-      <div
-        class={all.length > MANY ? 'fleet-tiles many' : 'fleet-tiles'}
-        data-testid="fleet-map"
-        role="img"
-        aria-label={`Robot states: ${summary.join(', ') || 'no robots'}`}
-        onPointerUp={({ target }) => find((target as HTMLElement).dataset['robot'])}
-      >
-        {all.map(({ robot, tone, state, lease }) => (
-          <i
-            key={robot}
-            data-robot={robot}
-            data-tone={tone}
-            class={`${shown.has(robot) ? '' : 'dim'}${robot === selected ? ' selected' : ''}${lease ? ' held' : ''}`}
-            title={`${robot}: ${stateLabel(tone === 'gone' ? tone : state)}${lease ? `, ${lease.user}` : ''}`}
-          />
-        ))}
-      </div>
+      {all.length > TOO_MANY ? (
+        <TileCanvas all={all} shown={shown} label={label} onFind={find} />
+      ) : (
+        <div
+          class={all.length > MANY ? 'fleet-tiles many' : 'fleet-tiles'}
+          data-testid="fleet-map"
+          role="img"
+          aria-label={label}
+          onPointerUp={({ target }) => find((target as HTMLElement).dataset['robot'])}
+        >
+          {all.map(({ robot, tone, state, lease }) => (
+            <i
+              key={robot}
+              data-robot={robot}
+              data-tone={tone}
+              class={`${shown.has(robot) ? '' : 'dim'}${robot === selected ? ' selected' : ''}${lease ? ' held' : ''}`}
+              title={`${robot}: ${stateLabel(tone === 'gone' ? tone : state)}${lease ? `, ${lease.user}` : ''}`}
+            />
+          ))}
+        </div>
+      )}
     </section>
   );
 }

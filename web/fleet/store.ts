@@ -37,6 +37,9 @@ export class FleetStore {
   };
   readonly fleet: FleetLink;
   readonly #changed: () => void;
+  #all: readonly Shown[] = [];
+  #rows = new Map<string, KnownRobot>();
+  #matching: { of: readonly Shown[]; key: string; found: readonly Shown[] } = { of: [], key: '', found: [] };
 
   constructor(fleet: FleetLink, changed: () => void) {
     this.fleet = fleet;
@@ -49,19 +52,36 @@ export class FleetStore {
     if (part.query !== undefined) void this.#loadRecordingsOf(part.query.trim());
   }
 
-  /** Sorted by name, so that rows do not move. */
-  all(nowMs: number): Shown[] {
-    return [...this.fleet.robots.values()]
-      .sort((a, b) => (a.robot < b.robot ? -1 : 1))
-      .map((row: KnownRobot) => shownOf(row, nowMs));
+  /** Sorted by name, so that rows do not move. The same list until a robot changes; its ages are outdated. */
+  all(nowMs: number): readonly Shown[] {
+    const { robots } = this.fleet;
+    const isSame =
+      robots.size === this.#all.length &&
+      this.#all.every((shown) => robots.get(shown.robot) === this.#rows.get(shown.robot));
+    if (isSame) return this.#all;
+    const isSorted =
+      robots.size === this.#rows.size && [...robots.keys()].every((robot) => this.#rows.has(robot));
+    const names = isSorted ? this.#all.map(({ robot }) => robot) : [...robots.keys()].sort();
+    const known = new Map(this.#all.map((shown) => [shown.robot, shown]));
+    this.#all = names.map((robot) => {
+      const row = robots.get(robot)!;
+      return this.#rows.get(robot) === row ? known.get(robot)! : shownOf(row, nowMs);
+    });
+    this.#rows = new Map(robots);
+    return this.#all;
   }
 
-  matching(all: readonly Shown[]): Shown[] {
-    const words = this.state.query.toLowerCase().split(/\s+/).filter(Boolean);
-    const { tone } = this.state;
-    return all.filter(
+  /** The same list until a robot or the search changes. */
+  matching(all: readonly Shown[]): readonly Shown[] {
+    const { tone, query } = this.state;
+    const key = `${tone} ${query}`;
+    if (this.#matching.of === all && this.#matching.key === key) return this.#matching.found;
+    const words = query.toLowerCase().split(/\s+/).filter(Boolean);
+    const found = all.filter(
       (shown) => (tone === null || shown.tone === tone) && words.every((word) => shown.text.includes(word)),
     );
+    this.#matching = { of: all, key, found };
+    return found;
   }
 
   counts(all: readonly Shown[]): Record<Tone, number> {

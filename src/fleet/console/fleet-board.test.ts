@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Presence } from '../messages.ts';
-import { FleetBoard, SILENT_MS } from './fleet-board.ts';
+import { SILENT_MS } from '../roster/roster-table.ts';
+import { FleetBoard } from './fleet-board.ts';
 
 const presence = (robot: string, part: Partial<Presence> = {}): Presence => ({
   ...{ kind: 'presence', robot, model: 'ur3', version: '0.1.0', state: 'idle', cause: '', atMs: 0 },
@@ -54,6 +55,18 @@ describe('the board of a fleet', () => {
     assert.equal(board.rows(2100)[0]!.lease, null, 'the robot’s report is older');
     assert.equal(board.rows(3300)[0]!.lease?.user, 'ann');
     assert.equal(board.leaseReceived('nobody', 'ann', 17, 0), false);
+  });
+
+  it('trusts the roster about a robot that does not change, until the roster is away', () => {
+    const board = new FleetBoard(() => null);
+    board.listed(presence('a'), null, 0);
+    board.listed(presence('b'), 20_000, 0);
+    const gone = (nowMs: number) => board.rows(nowMs).map(({ goneForMs }) => goneForMs !== null);
+    assert.deepEqual(gone(60 * 60e3), [false, true]);
+    board.unwatch(60 * 60e3);
+    assert.deepEqual(gone(60 * 60e3 + SILENT_MS + 1), [true, true]);
+    board.removed('b');
+    assert.deepEqual(board.changes(60 * 60e3).removed, ['b']);
   });
 
   it('keeps at most 16384 robots', () => {

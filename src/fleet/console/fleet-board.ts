@@ -1,8 +1,7 @@
 import type { FleetLease, FleetRow } from '../../messages/fleet-console.ts';
 import type { Presence } from '../messages.ts';
+import { SILENT_MS } from '../roster/roster-table.ts';
 
-/** An idle robot announces itself every five seconds; after this long without a message one is gone. */
-export const SILENT_MS = 12_000;
 /** A holder renews its lease every two seconds. */
 const LEASE_SHOWN_MS = 7000;
 /** How long a robot that is gone is still shown. */
@@ -15,6 +14,8 @@ const REPORT_AGE_MS = 2000;
 interface Known {
   presence: Presence;
   receivedMs: number;
+  /** Whether the roster watches it: it reports a silent robot itself. */
+  isWatched: boolean;
   /** From the lease's own messages; null: none recently. */
   lease: { user: string; token: number; receivedMs: number } | null;
   /** When the end of the lease was received. */
@@ -43,12 +44,32 @@ export class FleetBoard {
 
   received(presence: Presence, nowMs: number): void {
     const known = this.#known.get(presence.robot);
-    if (known !== undefined) Object.assign(known, { presence, receivedMs: nowMs });
+    if (known !== undefined) Object.assign(known, { presence, receivedMs: nowMs, isWatched: false });
     else if (this.#known.size < MOST_ROBOTS)
       this.#known.set(presence.robot, {
-        ...{ presence, receivedMs: nowMs, lease: null, shown: null, sent: '' },
+        ...{ presence, receivedMs: nowMs, isWatched: false, lease: null, shown: null, sent: '' },
         freedMs: Number.NEGATIVE_INFINITY,
       });
+  }
+
+  /** From the roster, which reports changes only. `goneForMs`: null while the robot is online. */
+  listed(presence: Presence, goneForMs: number | null, nowMs: number): void {
+    this.received(presence, nowMs);
+    const known = this.#known.get(presence.robot);
+    if (known === undefined) return;
+    known.isWatched = goneForMs === null;
+    known.receivedMs = nowMs - (goneForMs ?? 0);
+  }
+
+  removed(robot: string): void {
+    const known = this.#known.get(robot);
+    if (known !== undefined) Object.assign(known, { isWatched: false, receivedMs: Number.NEGATIVE_INFINITY });
+  }
+
+  /** The roster is away: what it reported is as old as its last answer. */
+  unwatch(nowMs: number): void {
+    for (const known of this.#known.values())
+      if (known.isWatched) Object.assign(known, { isWatched: false, receivedMs: nowMs });
   }
 
   /** A lease was taken, renewed or ended (an empty user). True: the holder changed. */
@@ -72,7 +93,7 @@ export class FleetBoard {
     const rows: FleetRow[] = [];
     const removed: string[] = [];
     for (const [robot, known] of this.#known) {
-      if (nowMs - known.receivedMs > FORGET_MS) {
+      if (!known.isWatched && nowMs - known.receivedMs > FORGET_MS) {
         this.#known.delete(robot);
         removed.push(robot);
         continue;
@@ -89,7 +110,7 @@ export class FleetBoard {
   #row(known: Known, nowMs: number): FleetRow {
     const { robot, model, version, state, cause, link } = known.presence;
     const ageMs = nowMs - known.receivedMs;
-    const isGone = ageMs > SILENT_MS || state === 'ended';
+    const isGone = (!known.isWatched && ageMs > SILENT_MS) || state === 'ended';
     const shownLink = isGone || link === null ? null : rounded(link);
     const lease = this.#lease(known, isGone, nowMs);
     return { robot, model, version, state, cause, lease, link: shownLink, goneForMs: isGone ? ageMs : null };

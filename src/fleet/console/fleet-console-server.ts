@@ -51,13 +51,14 @@ export async function startFleetConsole(
       pages.sendTo(page, { kind: 'lease-over', robot, why }),
     );
     const board = new FleetBoard((robot) => leases.pageOf(robot));
-    listenToFleet(connection, board, nowMs, (robot, token, isNewHolder) => {
+    const stopListening = listenToFleet(connection, board, nowMs, (robot, token, isNewHolder) => {
       leases.announced(robot, token);
       if (isNewHolder) pages.sendChanges();
     });
     const { url: server, credentials } = access;
     const pages = new FleetPages({ connection, board, leases, server, credentials, nowMs });
     const served = await serve(rig, root, connection, board, pages).catch((error: unknown) => {
+      stopListening();
       pages.close();
       throw error;
     });
@@ -65,6 +66,7 @@ export async function startFleetConsole(
       ...served,
       ended: connection.nats.closed().then(closedText),
       async close() {
+        stopListening();
         pages.close();
         await Promise.race([leases.close(), later(LEAVE_MS)]);
         await served.close();

@@ -2,6 +2,7 @@ import { type ConnectOptions, connectFleet, type FleetConnection } from '../conn
 import { LeaseBucket } from '../leases/lease-bucket.ts';
 import { signer } from '../leases/lease-keys.ts';
 import { LeaseService } from '../leases/lease-service.ts';
+import { RosterService } from '../roster/roster-service.ts';
 import { covers } from '../subjects.ts';
 import { LogService } from './log-service.ts';
 import { RecordingService } from './recording-service.ts';
@@ -21,6 +22,8 @@ export interface ServiceOptions extends ConnectOptions {
    * not cross into the site's store; its services therefore listen there.
    */
   site?: string | undefined;
+  /** Credentials of the roster; without them it does not run. */
+  roster?: string | undefined;
 }
 
 export interface RunningServices {
@@ -42,6 +45,10 @@ export async function startServices(options: ServiceOptions): Promise<RunningSer
   try {
     const storing = await connectFleet(url, credentials, options);
     open.push(storing);
+    const roster =
+      options.roster === undefined
+        ? null
+        : new RosterService(await connectFleet(url, options.roster, options));
     const bucket = await LeaseBucket.open(connection.nats);
     const outside = site === undefined ? null : await connectFleet(url, site, options);
     if (outside !== null) open.push(outside);
@@ -62,6 +69,7 @@ export async function startServices(options: ServiceOptions): Promise<RunningSer
       async close() {
         leases.close();
         rejections.close();
+        await roster?.close();
         if (connection.isConnected()) await connection.nats.flush().catch(() => {});
         await Promise.all(open.map((each) => each.close()));
       },
