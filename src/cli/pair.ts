@@ -1,3 +1,4 @@
+import { rmSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { TeleopError } from '../core/errors.ts';
 import {
@@ -21,7 +22,7 @@ const LOOPBACK = '127.0.0.1';
 
 export const pairVerb: Verb = {
   name: 'pair',
-  usage: '[HOST[:PORT]] | --key-file FILE | --import FILE | --list',
+  usage: '[HOST[:PORT]] | --key-file FILE | --import FILE | --list | --remove NAME',
   about:
     'Pairs an operator machine with a robot machine: gives both the same key, by a short code or a key file.',
   details: `farhand pair --listen ADDRESS     robot machine: shows a code and waits
@@ -29,6 +30,7 @@ farhand pair HOST[:PORT]          operator machine: prompts for that code
 farhand pair --key-file FILE      creates a key to copy by hand (USB stick, scp)
 farhand pair --import FILE        stores such a key in the key folder
 farhand pair --list               lists names and ids of the keys, never the keys
+farhand pair --remove NAME        ends a pairing; restart a running robot, which has read its keys
 
 The key folder is \${XDG_CONFIG_HOME:-~/.config}/farhand/keys, or FARHAND_KEYS if set.`,
   options: {
@@ -44,6 +46,7 @@ The key folder is \${XDG_CONFIG_HOME:-~/.config}/farhand/keys, or FARHAND_KEYS i
     'key-file': { type: 'string', value: 'FILE', about: 'create a new key in FILE' },
     import: { type: 'string', value: 'FILE', about: 'store the key in FILE in the key folder' },
     list: { type: 'boolean', about: 'list the keys' },
+    remove: { type: 'string', value: 'NAME', about: 'delete a key' },
     json: JSON_OPTION,
   },
   async run(given: Given) {
@@ -54,10 +57,11 @@ The key folder is \${XDG_CONFIG_HOME:-~/.config}/farhand/keys, or FARHAND_KEYS i
   },
 };
 
-type Mode = 'list' | 'import' | 'key-file' | 'operator' | 'robot';
+type Mode = 'list' | 'remove' | 'import' | 'key-file' | 'operator' | 'robot';
 
 const MODES: Record<Mode, { takes: readonly string[]; run: (given: Given) => void | Promise<void> }> = {
   list: { takes: ['list'], run: list },
+  remove: { takes: ['remove'], run: remove },
   import: { takes: ['import', 'name'], run: importKey },
   'key-file': { takes: ['key-file', 'name'], run: createFile },
   operator: { takes: ['code', 'name'], run: request },
@@ -65,9 +69,18 @@ const MODES: Record<Mode, { takes: readonly string[]; run: (given: Given) => voi
 };
 
 function modeOf(given: Given): Mode {
-  const asked = (['list', 'import', 'key-file'] as const).find((name) => given.values[name] !== undefined);
+  const asked = (['list', 'remove', 'import', 'key-file'] as const).find(
+    (name) => given.values[name] !== undefined,
+  );
   const mode = asked ?? (given.words.length > 0 ? 'operator' : 'robot');
-  const what = { list: '--list', import: '--import', 'key-file': '--key-file', operator: 'HOST', robot: '' };
+  const what = {
+    list: '--list',
+    remove: '--remove',
+    import: '--import',
+    'key-file': '--key-file',
+    operator: 'HOST',
+    robot: '',
+  };
   const extra = Object.keys(given.values).find(
     (name) => name !== 'json' && !MODES[mode].takes.includes(name),
   );
@@ -211,6 +224,22 @@ function list(given: Given): void {
   if (given.values['json'] !== true)
     for (const { name, id, createdAt, problem } of keys)
       console.log(`${name.padEnd(width)}${problem ?? `${id}  ${createdAt}`}`);
+}
+
+function remove(given: Given): void {
+  const name = String(given.values['remove']);
+  const found = listKeys(keyFolder()).find((key) => key.name === name);
+  if (found === undefined)
+    throw new TeleopError('key-missing', `there is no key "${name}" in ${keyFolder()}`, {
+      hint: '`farhand pair --list` lists the keys.',
+    });
+  rmSync(found.path);
+  const { path: file, id } = found;
+  print(
+    given,
+    { kind: 'removed', name, path: file, id },
+    `Removed ${file}. A robot or operator that is running keeps the key until it is restarted.`,
+  );
 }
 
 function nameOption(given: Given): string | null {

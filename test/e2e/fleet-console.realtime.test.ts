@@ -304,7 +304,8 @@ describe('fleet console in a real browser', { skip }, () => {
     assert.doesNotMatch(await text(ann, 'state'), /stopped|disconnected/);
   });
 
-  it('stops the robot and releases the lease on leaving', async () => {
+  // Five sessions, each with a process of its own.
+  it('stops the robot and releases the lease on leaving', { timeout: 120_000 }, async () => {
     const { leases } = world;
     await ann.keyboard.press('Escape');
     await seen(ann, 'state', /stopped/, 3000);

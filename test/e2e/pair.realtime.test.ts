@@ -170,6 +170,10 @@ describe('farhand pair', () => {
     const listed = await withKeys(keys, () => farhand(['pair', '--list']));
     assert.match(listed.stdout, /^arm {2}other users of this machine can read/);
     assertSecret(secretIn(file), made.stdout, made.stderr, taken.stdout, taken.stderr, listed.stdout);
+    const removed = await withKeys(keys, () => farhand(['pair', '--remove', 'arm']));
+    assert.equal(removed.code, 0, removed.stderr);
+    assert.match(removed.stdout, /until it is restarted/);
+    assert.deepEqual(keysIn(keys), []);
   });
 
   it('times out with exit code 1 when no operator connects', async () => {
@@ -203,6 +207,7 @@ describe('farhand pair', () => {
     ],
     ['two things at once', ['--list', '--import', 'x'], /pair --list does not take --import/, /--help/],
     ['too many hosts', ['a', 'b'], /does not take "b"/, /--help/],
+    ['a key to remove that is not there', ['--remove', 'desk'], /there is no key "desk"/, /--list/],
     ['a setting', ['a=b'], /does not take a=b/, /--help/],
     ['a name that is a path', ['--name', '../x'], /"\.\.\/x" is not a valid key name/, /64 letters/],
     ['an address of another machine', ['--listen', '192.0.2.77'], /192\.0\.2\.77:4749/, /--listen/],

@@ -148,7 +148,7 @@ export class LeaseService {
     const grant = user === '' ? undefined : signGrant({ ...statement, nonce: request.nonce }, sign);
     this.#answer(asked, { ok: true, user: user || null, was: before?.user ?? '', token, grant });
     // A robot's own renewals need no announcement.
-    if (verb !== 'keep') {
+    if (verb !== 'keep' && !connection.nats.isClosed()) {
       const news = signGrant({ ...statement, nonce: NEWS }, sign);
       connection.nats.publish(subjects.leased(robot), encodeFrame(news));
     }
@@ -157,13 +157,14 @@ export class LeaseService {
   }
 
   #answer({ user, robot, request }: Asked, head: object): void {
-    const subject = subjects.answer(user, 'store', robot, request.id);
-    this.#options.connection.nats.publish(subject, encodeFrame(head));
+    const { nats } = this.#options.connection;
+    if (!nats.isClosed()) nats.publish(subjects.answer(user, 'store', robot, request.id), encodeFrame(head));
   }
 
   #log({ robot, user }: Asked, what: Omit<Audit, 'atMs'>): void {
     const entry: Audit = { ...what, atMs: this.#options.nowMs() };
-    this.#options.connection.nats.publish(subjects.audit(robot, user), JSON.stringify(entry));
+    const { nats } = this.#options.connection;
+    if (!nats.isClosed()) nats.publish(subjects.audit(robot, user), JSON.stringify(entry));
   }
 }
 
