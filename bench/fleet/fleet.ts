@@ -197,56 +197,79 @@ async function writeUsers(
 }
 
 async function measure(size: Size): Promise<Sized> {
-  const { robots, leases, servers, seconds } = size;
   const fleet = new BenchFleet();
   try {
     await fleet.start(size);
     let received = 0;
     fleet.console.nats.subscribe(subjects.presence('bench/*'), { callback: () => void received++ });
     await fleet.console.nats.flush();
-    const startedMs = performance.now();
-    const share = (first: number, count: number): Share => ({
-      ...{ url: fleet.url, folder: fleet.folder, first, robots: count },
-    });
-    const parts = Array.from({ length: Math.ceil(robots / PER_THREAD) }, (_, i) => i * PER_THREAD);
-    const agents = parts.map((first) =>
-      fleet.thread('robots', share(first, Math.min(PER_THREAD, robots - first))),
-    );
-    await Promise.all(agents.map((each) => once(each, 'message')));
-    const connectS = (performance.now() - startedMs) / 1000;
-    const people = leases === 0 ? [] : [fleet.thread('operators', share(0, leases))];
-    await Promise.all(people.map((each) => once(each, 'message')));
-    const sides = [...agents, ...people];
+    const { agents, people, connectS } = await connectAll(fleet, size);
     const pids = fleet.servers.map(({ process: child }) => child.pid!);
     const cpu = () => pids.reduce((sum, pid) => sum + cpuTicks(pid), 0);
     const [before, seen, fromMs] = [cpu(), meterLoad(), performance.now()];
     received = 0;
-    for (const side of sides) side.postMessage('go');
-    await new Promise((resolve) => setTimeout(resolve, seconds * 1000));
-    const results = sides.map((side) => once(side, 'message'));
-    for (const side of sides) side.postMessage('stop');
-    const reported = (await Promise.all(results)).map(([each]) => each as unknown);
+    const reported = await measured([...agents, ...people], size.seconds);
     const tookS = (performance.now() - fromMs) / 1000;
-    const told = reported.slice(0, agents.length) as RobotsDone[];
-    const done = reported.slice(agents.length) as OperatorsDone[];
-    const sent = told.reduce((sum, each) => sum + each.sent, 0);
-    const answered = done.flatMap(({ signalMs }) => signalMs);
+    const cpuPercent = ((cpu() - before) / TICKS_PER_S / tookS) * 100;
     return {
-      ...{ robots, servers, leases, connectS, rssMb: pids.map(residentMb), load: seen() },
-      cpuPercent: ((cpu() - before) / TICKS_PER_S / tookS) * 100,
-      idleHz: (sent - answered.length) / tookS / robots,
-      presenceShare: received / (robots * IDLE_HZ * tookS),
-      renewMs: percentiles(done.flatMap(({ renewMs }) => renewMs)),
-      signalMs: percentiles(answered),
-      renewals: done.reduce((sum, { renewMs }) => sum + renewMs.length, 0),
-      lost: done.reduce((sum, each) => sum + each.lost, 0),
-      leasesLost: done.reduce((sum, each) => sum + each.leasesLost, 0),
-      ended: told.reduce((sum, each) => sum + each.ended, 0),
-      reasons: done.flatMap(({ reasons }) => reasons),
+      ...{ ...size, connectS, cpuPercent, rssMb: pids.map(residentMb), load: seen() },
+      presenceShare: received / (size.robots * IDLE_HZ * tookS),
+      ...figures(
+        reported.slice(0, agents.length) as RobotsDone[],
+        reported.slice(agents.length) as OperatorsDone[],
+        tookS,
+        size.robots,
+      ),
     };
   } finally {
     await fleet.close();
   }
+}
+
+async function connectAll(fleet: BenchFleet, { robots, leases }: Size) {
+  const startedMs = performance.now();
+  const share = (first: number, count: number): Share => ({
+    ...{ url: fleet.url, folder: fleet.folder, first, robots: count },
+  });
+  const parts = Array.from({ length: Math.ceil(robots / PER_THREAD) }, (_, i) => i * PER_THREAD);
+  const agents = parts.map((first) =>
+    fleet.thread('robots', share(first, Math.min(PER_THREAD, robots - first))),
+  );
+  await Promise.all(agents.map((each) => once(each, 'message')));
+  const connectS = (performance.now() - startedMs) / 1000;
+  const people = leases === 0 ? [] : [fleet.thread('operators', share(0, leases))];
+  await Promise.all(people.map((each) => once(each, 'message')));
+  return { agents, people, connectS };
+}
+
+/** What each thread reports about that time. */
+async function measured(sides: readonly Worker[], seconds: number): Promise<unknown[]> {
+  for (const side of sides) side.postMessage('go');
+  await new Promise((resolve) => setTimeout(resolve, seconds * 1000));
+  const results = sides.map((side) => once(side, 'message'));
+  for (const side of sides) side.postMessage('stop');
+  return (await Promise.all(results)).map(([each]) => each as unknown);
+}
+
+function figures(
+  agents: readonly RobotsDone[],
+  people: readonly OperatorsDone[],
+  tookS: number,
+  robots: number,
+) {
+  const sum = <T>(all: readonly T[], of: (each: T) => number) =>
+    all.reduce((total, each) => total + of(each), 0);
+  const answered = people.flatMap(({ signalMs }) => signalMs);
+  return {
+    idleHz: (sum(agents, ({ sent }) => sent) - answered.length) / tookS / robots,
+    renewMs: percentiles(people.flatMap(({ renewMs }) => renewMs)),
+    signalMs: percentiles(answered),
+    renewals: sum(people, ({ renewMs }) => renewMs.length),
+    lost: sum(people, ({ lost }) => lost),
+    leasesLost: sum(people, ({ leasesLost }) => leasesLost),
+    ended: sum(agents, ({ ended }) => ended),
+    reasons: people.flatMap(({ reasons }) => reasons),
+  };
 }
 
 function cpuTicks(pid: number): number {

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { existsSync } from 'node:fs';
+import { copyFileSync, existsSync } from 'node:fs';
 import { createServer } from 'node:net';
 import path from 'node:path';
 import { TeleopError } from '../core/errors.ts';
@@ -13,6 +13,7 @@ import {
   type NewUser,
   openAuthority,
   revoke,
+  rotateLeaseKey,
   serverAccounts,
 } from '../fleet/authority.ts';
 import { migrateAuthority } from '../fleet/authority-migrate.ts';
@@ -41,13 +42,14 @@ const DEV_ROOM_BYTES = 1e9;
 export const fleetVerb: Verb = {
   name: 'fleet',
   usage:
-    'init|dev|setup|server|serve|migrate|user|revoke|ls|show|operate|console|release|estop|logs|attempts|bucket|push|pull|recordings [NAME] [options]',
+    'init|dev|setup|server|serve|migrate|rotate-key|user|revoke|ls|show|operate|console|release|estop|logs|attempts|bucket|push|pull|recordings [NAME] [options]',
   about: 'Many robots and operators on one NATS broker: credentials, robots online, driving one of them.',
   details: `Actions:
   farhand fleet dev                                   a server on this machine, with keys and credentials, to try it
   farhand fleet init --dir /etc/farhand/fleet         keys and server configuration of a real fleet
   farhand fleet user ann --role operator --robots arm-1,arm-2 --days 30 --dir /etc/farhand/fleet
   farhand fleet revoke ann --dir /etc/farhand/fleet   then reload every server as instructed
+  farhand fleet rotate-key [SITE]                     replaces the key that signs leases
   farhand fleet setup --server URL --creds FILE       creates lease store and log on the broker (administrator)
   farhand fleet serve --server URL --creds service.creds   leases, recordings and log; one beside every server
   farhand fleet migrate --dir /etc/farhand/fleet      separates an older fleet's store from its users
@@ -166,6 +168,7 @@ const ACTIONS: Record<string, (given: Given) => Promise<number>> = {
   server: writeServer,
   serve,
   migrate,
+  'rotate-key': rotateKey,
   attempts,
   ...RECORDING_ACTIONS,
 };
@@ -325,10 +328,23 @@ function writeLeaseKey(authority: Authority, credentials: string, place: string)
   return file;
 }
 
+async function rotateKey(given: Given): Promise<number> {
+  expectWords(fleetVerb, given, 1, 2);
+  const authority = openAuthority(folderOf(given));
+  const place = given.words[1] ?? '';
+  rotateLeaseKey(authority, place);
+  const credentials = path.join(authority.folder, `${place === '' ? 'service' : place}.creds`);
+  console.log(`wrote ${writeLeaseKey(authority, credentials, place)}. Copy it to the services and restart them.
+Robots whose credentials were issued since the last change accept it. Issue new ones before the next change.`);
+  return 0;
+}
+
 async function migrate(given: Given): Promise<number> {
   expectWords(fleetVerb, given, 1, 1);
-  const { authority, credentials } = await migrateAuthority(folderOf(given), Math.floor(Date.now() / 1000));
-  const { folder } = authority;
+  const folder = folderOf(given);
+  const file = path.join(folder, 'authority.json');
+  if (existsSync(file)) copyFileSync(file, `${file}.before-migration`);
+  const { authority, credentials } = await migrateAuthority(folder, Math.floor(Date.now() / 1000));
   for (const [name, text] of Object.entries(credentials))
     writeWhole(path.join(folder, `${name}.creds`), text, PRIVATE);
   const service = await writeService(authority, 365 * DAY_S);

@@ -35,6 +35,7 @@ describe('a systemd unit', () => {
     assert.match(unitText({ ...unit, fleet }), robot);
     const page = /^ExecStart=.*farhand fleet console --server nats:\/\/broker:4222 --creds \S+ --rig demo/m;
     assert.match(unitText({ ...unit, role: 'console', fleet }), page);
+    assert.match(unitText({ ...unit, role: 'fleet', fleet }), / fleet serve --server \S+ --creds \S+ --rig /);
   });
 
   it('passes systemd-analyze verify', { skip: needs('systemd-analyze') }, () => {

@@ -1,6 +1,7 @@
 /** A role as a systemd service. */
 export interface ServiceUnit {
-  role: 'robot' | 'operator' | 'console';
+  /** `fleet`: the services of a fleet, beside one of its servers. */
+  role: 'robot' | 'operator' | 'console' | 'fleet';
   /** Account it runs as; systemd does not start it as root. */
   user: string;
   rig: string;
@@ -64,6 +65,7 @@ function words({ role, fleet }: ServiceUnit): string[] {
   if (fleet === undefined) return [role];
   const { url, credentials } = fleet;
   if (role === 'console') return ['fleet', 'console', '--server', url, '--creds', credentials];
+  if (role === 'fleet') return ['fleet', 'serve', '--server', url, '--creds', credentials];
   return [role, '--fleet', url, '--creds', credentials];
 }
 

@@ -9,17 +9,17 @@ import { loadRig } from '../rig/rig.ts';
 import { expectWords, type Given, RIG_OPTION, type Verb } from './arguments.ts';
 import { type ServiceUnit, unitName, unitText } from './service-unit.ts';
 
-const ROLES = ['robot', 'operator', 'console'] as const;
+const ROLES = ['robot', 'operator', 'console', 'fleet'] as const;
 const FOLDER = '/etc/systemd/system';
 const MAX_PRIORITY = 80;
 
 export const serviceVerb: Verb = {
   name: 'service',
   usage:
-    'install robot|operator|console [--rig NAME|FILE] [--user NAME] [--fleet URL --creds FILE] [--dry-run] [key=value …]',
+    'install robot|operator|console|fleet [--rig NAME|FILE] [--user NAME] [--fleet URL --creds FILE] [--dry-run] [key=value …]',
   about: 'Starts a role at boot, as a systemd service with real-time limits.',
   details: `Writes ${FOLDER}/farhand-ROLE.service and enables it, but does not start it. Checks the rig first, so
-a service is never installed with invalid settings. A restarted robot is disarmed.`,
+a service is never installed with invalid settings. A restarted robot is disarmed. \`fleet\` is \`farhand fleet serve\`.`,
   options: {
     rig: RIG_OPTION,
     user: { type: 'string', value: 'NAME', about: 'account to run as (default: yours, also under sudo)' },
@@ -28,7 +28,7 @@ a service is never installed with invalid settings. A restarted robot is disarme
       value: 'DIR',
       about: 'working folder, for traces and recordings (default: the account’s home)',
     },
-    fleet: { type: 'string', value: 'URL', about: 'robot, console: join the fleet of this broker' },
+    fleet: { type: 'string', value: 'URL', about: 'robot, console, fleet: address of the broker' },
     creds: { type: 'string', value: 'FILE', about: 'credentials from `farhand fleet user`' },
     'dry-run': { type: 'boolean', about: 'print the unit and the commands; change nothing' },
   },
@@ -81,7 +81,7 @@ function unitOf(given: Given): ServiceUnit {
 
 /** An operator of a fleet takes a lease, which must be a person's decision and must not happen at boot. */
 function fleetOf({ values: { fleet, creds } }: Given, role: ServiceUnit['role']): Pick<ServiceUnit, 'fleet'> {
-  if (fleet === undefined && creds === undefined) return {};
+  if (fleet === undefined && creds === undefined && role !== 'fleet') return {};
   if (role === 'operator')
     throw new TeleopError('bad-option', 'a fleet operator cannot be a service', {
       hint: 'A person must take the lease: `farhand fleet operate ROBOT`, or the page of `farhand fleet console`.',

@@ -214,6 +214,21 @@ export const leaseKeysIn = (tags: readonly string[] = []): string[] =>
   tags.filter((tag) => tag.startsWith(LEASE_TAG)).map((tag) => tag.slice(LEASE_TAG.length));
 
 /**
+ * Replaces the key that signs leases with the next one, which robots' credentials already name, and makes
+ * another next one. Credentials issued before the previous change no longer name it. `place`: a site; '': the
+ * fleet.
+ */
+export function rotateLeaseKey(authority: Authority, place: string): void {
+  const keys = authority.leaseKeys[place];
+  if (keys === undefined)
+    throw new TeleopError('bad-option', `this fleet has no site "${place}"`, {
+      hint: `Its sites: ${Object.keys(authority.siteSeeds).join(', ') || 'none'}.`,
+    });
+  authority.leaseKeys[place] = { present: keys.next, next: makeKey().privatePem };
+  saveAuthority(authority);
+}
+
+/**
  * Revokes everything issued to this name so far. Takes effect when servers load the next `serverAccounts`.
  */
 export function revoke(authority: Authority, name: string, nowS: number): void {

@@ -31,7 +31,7 @@ import {
 import { PageOperatorProcess } from './page-operator/operator-process.ts';
 import { PageSession } from './page-operator/page-session.ts';
 import { RobotReports } from './robot-reports.ts';
-import { RobotSession } from './robot-session.ts';
+import { RobotSession, type SessionOptions } from './robot-session.ts';
 import { Rejections } from './store/rejections.ts';
 import { flatName, sentBy, subjects } from './subjects.ts';
 
@@ -59,6 +59,13 @@ export interface RobotAgentStart {
 }
 
 type Session = RobotSession | PageSession;
+
+interface Holder {
+  user: string;
+  /** Of the lease. */
+  key: string;
+  token: number;
+}
 
 const GONE = 'the robot is ending';
 
@@ -279,38 +286,24 @@ export class RobotAgent {
   /** The session, or why it was rejected. */
   async #begin(
     client: 'operator' | 'page',
-    holder: { user: string; key: string; token: number },
+    holder: Holder,
     refused: () => string | null,
   ): Promise<Session | string> {
     const early = refused();
     if (early !== null) return early;
     this.#replace(holder.key);
     if (client === 'page' && PageOperatorProcess.living >= MOST_PAGE_OPERATORS) return 'too many at once';
-    const { ports, key: linkKey, config, cameras, rig, pageOperatorEntry } = this.#start;
-    const { user, key, token } = holder;
-    const options = {
-      ...{ rtc: this.#rtc, number: ++this.#sessions, user, key, token, ports, linkKey, config },
-      ice: iceServersFor(user, config),
-      mayCommand: () => refused() === null,
-      onEstop: () => this.#stop(user, 'over the link'),
-      onGrant: (grant: Parameters<RobotLease['present']>[0]) =>
-        void this.#lease.present(grant, monotonicClock.nowNs()),
-      onOpened: (path: string) =>
-        audit(this.#connection, this.name, { what: 'session-opened', who: user, why: path, revision: token }),
-      onEnded: (reason: string, hasLeft: boolean) => {
-        if (this.#session !== session) return;
-        this.#end(reason, hasLeft || session instanceof PageSession);
-        if (hasLeft) this.#lease.leave(token);
-      },
-    };
+    const { cameras, rig, pageOperatorEntry } = this.#start;
+    const options = this.#sessionOptions(holder, refused, (reason, hasLeft) => {
+      if (this.#session !== session) return;
+      this.#end(reason, hasLeft || session instanceof PageSession);
+      if (hasLeft) this.#lease.leave(holder.token);
+    });
+    const fleet = { ...rig.fleet, robot: this.name };
     const session: Session =
       client === 'page'
-        ? await PageSession.open({
-            ...options,
-            pageOperatorEntry,
-            rig: { ...rig, fleet: { ...rig.fleet, robot: this.name } },
-          })
-        : new RobotSession(options, await this.#socketsOf(key), cameras);
+        ? await PageSession.open({ ...options, pageOperatorEntry, rig: { ...rig, fleet } })
+        : new RobotSession(options, await this.#socketsOf(holder.key), cameras);
     // The lease may have changed meanwhile.
     const late = refused();
     if (late !== null) {
@@ -325,6 +318,23 @@ export class RobotAgent {
     this.#reports.sessionBegan();
     this.#reports.presence();
     return session;
+  }
+
+  #sessionOptions(
+    { user, key, token }: Holder,
+    refused: () => string | null,
+    onEnded: SessionOptions['onEnded'],
+  ): SessionOptions {
+    const { ports, key: linkKey, config } = this.#start;
+    const opened = { what: 'session-opened', who: user, revision: token } as const;
+    return {
+      ...{ rtc: this.#rtc, number: ++this.#sessions, user, key, token, ports, linkKey, config, onEnded },
+      ice: iceServersFor(user, config),
+      mayCommand: () => refused() === null,
+      onEstop: () => this.#stop(user, 'over the link'),
+      onGrant: (grant) => void this.#lease.present(grant, monotonicClock.nowNs()),
+      onOpened: (why) => audit(this.#connection, this.name, { ...opened, why }),
+    };
   }
 
   /** A holder that reconnects keeps its ports: the robot's link saw only a silence. */

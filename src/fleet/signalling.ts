@@ -71,6 +71,7 @@ const IN_WORDS: Record<string, string> = {
   'lease-expired': 'the lease was not renewed in time (lease-expired)',
   'not-holder': 'another operator holds the lease (not-holder)',
   'old-token': 'a newer lease exists (old-token)',
+  'not-saved': 'it cannot write the lease to its disk (not-saved)',
   'old-nonce': 'the lease’s signature came too late (old-nonce)',
   malformed: 'it did not understand the request; its version may differ (malformed)',
 };

@@ -68,25 +68,39 @@ function Overview({ store, all, matching, root }: Props) {
       {all.length > TOO_MANY ? (
         <TileCanvas all={all} shown={shown} label={label} onFind={find} />
       ) : (
-        <div
-          class={all.length > MANY ? 'fleet-tiles many' : 'fleet-tiles'}
-          data-testid="fleet-map"
-          role="img"
-          aria-label={label}
-          onPointerUp={({ target }) => find((target as HTMLElement).dataset['robot'])}
-        >
-          {all.map(({ robot, tone, state, lease }) => (
-            <i
-              key={robot}
-              data-robot={robot}
-              data-tone={tone}
-              class={`${shown.has(robot) ? '' : 'dim'}${robot === selected ? ' selected' : ''}${lease ? ' held' : ''}`}
-              title={`${robot}: ${stateLabel(tone === 'gone' ? tone : state)}${lease ? `, ${lease.user}` : ''}`}
-            />
-          ))}
-        </div>
+        <Tiles all={all} shown={shown} selected={selected} label={label} onFind={find} />
       )}
     </section>
+  );
+}
+
+interface TilesProps {
+  all: readonly Shown[];
+  shown: ReadonlySet<string>;
+  selected: string | null;
+  label: string;
+  onFind(robot: string | undefined): void;
+}
+
+function Tiles({ all, shown, selected, label, onFind }: TilesProps) {
+  return (
+    <div
+      class={all.length > MANY ? 'fleet-tiles many' : 'fleet-tiles'}
+      data-testid="fleet-map"
+      role="img"
+      aria-label={label}
+      onPointerUp={({ target }) => onFind((target as HTMLElement).dataset['robot'])}
+    >
+      {all.map(({ robot, tone, state, lease }) => (
+        <i
+          key={robot}
+          data-robot={robot}
+          data-tone={tone}
+          class={`${shown.has(robot) ? '' : 'dim'}${robot === selected ? ' selected' : ''}${lease ? ' held' : ''}`}
+          title={`${robot}: ${stateLabel(tone === 'gone' ? tone : state)}${lease ? `, ${lease.user}` : ''}`}
+        />
+      ))}
+    </div>
   );
 }
 

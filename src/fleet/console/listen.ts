@@ -4,10 +4,10 @@ import { EntryBoundary } from '../../core/entry-boundary.ts';
 import type { FleetConnection } from '../connection.ts';
 import { signedSchema } from '../leases/grant.ts';
 import { parsed, presenceSchema } from '../messages.ts';
-import { RosterClient } from '../roster/roster-client.ts';
 import { rosterToken } from '../roster/roster-messages.ts';
 import { robotIn, subjects } from '../subjects.ts';
 import type { FleetBoard } from './fleet-board.ts';
+import { RosterFollower } from './roster-follower.ts';
 
 /** The broker accepts these only from the lease service; the robot checks their signature. */
 const newsSchema = z.object({ user: z.string().max(64), token: z.number() });
@@ -43,62 +43,15 @@ export function listenToFleet(
         if (error === null) boundary.run(() => take(message));
       },
     });
-  const stops = robots.flatMap((name) => {
+  const followers = robots.flatMap((name) => {
     listen(subjects.leased(name), onNews);
     const token = rosterToken(name);
     if (token === null) listen(subjects.presence(name), onPresence);
-    return token === null ? [] : [followRoster(connection, token, name, board, nowMs, onPresence)];
+    return token === null
+      ? []
+      : [new RosterFollower({ connection, token, robots: name, board, nowMs, onPresence })];
   });
   return () => {
-    for (const stop of stops) stop();
-  };
-}
-
-const POLL_MS = 1000;
-/** Without a roster for this long, the console listens to every robot itself. */
-const PATIENCE_MS = 6000;
-
-/** Follows a group by its changes; if there is no roster, by every message of its robots. */
-function followRoster(
-  connection: FleetConnection,
-  token: string,
-  robots: string,
-  board: FleetBoard,
-  nowMs: () => number,
-  onPresence: (message: Msg) => void,
-): () => void {
-  const client = new RosterClient(connection, token);
-  const boundary = new EntryBoundary('message from the fleet');
-  let direct: { unsubscribe(): void } | null = null;
-  let answeredMs = nowMs();
-  let isOver = false;
-  const poll = async () => {
-    try {
-      const { rows, removed } = await client.changes();
-      answeredMs = nowMs();
-      direct?.unsubscribe();
-      direct = null;
-      for (const { presence, goneForMs } of rows) board.listed(presence, goneForMs, answeredMs);
-      for (const robot of removed) board.removed(robot);
-    } catch {
-      if (isOver || direct !== null || nowMs() - answeredMs < PATIENCE_MS || !connection.isConnected())
-        return;
-      board.unwatch(answeredMs);
-      direct = connection.nats.subscribe(subjects.presence(robots), {
-        callback: (error, message) => {
-          if (error === null) boundary.run(() => onPresence(message));
-        },
-      });
-    }
-  };
-  let timer: NodeJS.Timeout | undefined;
-  const repeat = async () => {
-    await poll();
-    if (!isOver) timer = setTimeout(() => void repeat(), POLL_MS);
-  };
-  void repeat();
-  return () => {
-    isOver = true;
-    clearTimeout(timer);
+    for (const follower of followers) follower.close();
   };
 }

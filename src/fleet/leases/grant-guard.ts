@@ -1,7 +1,13 @@
 import { type Grant, NEWS } from './grant.ts';
 
 /** Why a command is rejected. */
-export type LeaseRefusal = 'no-lease' | 'lease-expired' | 'not-holder' | 'old-token' | 'old-nonce';
+export type LeaseRefusal =
+  | 'no-lease'
+  | 'lease-expired'
+  | 'not-holder'
+  | 'old-token'
+  | 'old-nonce'
+  | 'not-saved';
 
 export interface Nonce {
   nonce: string;

@@ -82,7 +82,7 @@ export class RobotLease {
     if (refusal === 'old-token') this.#raise();
     if (refusal !== null) return refusal;
     // On disk before the first command under a new token passes.
-    if (state.high !== this.#state.high) this.#save(state);
+    if (state.high !== this.#state.high && !this.#save(state)) return 'not-saved';
     this.#state = state;
     return grant;
   }
@@ -130,8 +130,15 @@ export class RobotLease {
     void client.raise(robot, this.#state.high).catch(() => {});
   }
 
-  #save({ high, key }: GuardState): void {
-    writeWhole(this.#options.file, `${JSON.stringify({ high, key })}\n`, PRIVATE);
+  /** False: it could not be written, for example because the disk is full. */
+  #save({ high, key }: GuardState): boolean {
+    try {
+      writeWhole(this.#options.file, `${JSON.stringify({ high, key })}\n`, PRIVATE);
+      return true;
+    } catch (error) {
+      console.error(`farhand: fleet: nobody can drive this robot: ${(error as Error).message}`);
+      return false;
+    }
   }
 }
 
