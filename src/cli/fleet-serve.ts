@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { TeleopError } from '../core/errors.ts';
+import { versionWarning } from '../fleet/server-version.ts';
 import { startServices } from '../fleet/store/services.ts';
 import { ROBOT_PATTERN } from '../fleet/subjects.ts';
 import type { Given, OptionSpec } from './arguments.ts';
@@ -68,6 +69,8 @@ export async function serve(given: Given): Promise<number> {
     patient: true,
     plainBeyondLoopback,
   });
+  const warning = versionWarning(services.connection.nats.info?.version ?? '');
+  if (warning !== null) console.error(`farhand: ${warning}`);
   void parentChannel()({ kind: 'ready', info: { url } });
   const also = roster === undefined ? '' : ' and roster';
   console.log(`serving leases, recordings, log${also} at ${url}. Run this beside every server.`);

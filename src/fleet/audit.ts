@@ -107,8 +107,8 @@ export async function askAudit(
   most: number,
 ): Promise<AuditLine[]> {
   const subject = subjects.log(robot, connection.user);
-  const question = { subject, by: 'store', robot, head: { most }, timeoutMs: ASK_MS } as const;
-  const answer = await connection.ask(question);
+  const request = { subject, by: 'store', robot, head: { most }, timeoutMs: ASK_MS } as const;
+  const answer = await connection.request(request);
   const found = parseJson(answer.head, answerSchema, MAX_ANSWER_BYTES);
   if (typeof found !== 'string' && found.ok) return found.lines;
   throw new TeleopError('fleet-unreachable', `the log of ${robot} cannot be read`, {

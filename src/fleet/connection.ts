@@ -1,12 +1,12 @@
 import type { NatsConnection } from '@nats-io/transport-node';
 import { TeleopError } from '../core/errors.ts';
 import { readBounded } from '../files/read-bounded.ts';
-import { type Answer, Asking, type Question } from './asking.ts';
 import { leaseKeysIn } from './authority.ts';
 import { refusePlainBroker } from './broker-tls.ts';
 import { loadJwt, loadNats } from './nats-module.ts';
 import { seedSigner } from './nkey.ts';
 import { inboxOf } from './permissions.ts';
+import { type Answer, type OutgoingRequest, RequestClient } from './request-client.ts';
 import { refuseUnsafeServer } from './server-version.ts';
 import { robotAt } from './subjects.ts';
 
@@ -21,7 +21,7 @@ export interface FleetConnection {
   /** Whether the broker is connected now. */
   isConnected(): boolean;
   /** Sends a request and waits for its answer. */
-  ask(question: Question): Promise<Answer>;
+  request(request: OutgoingRequest): Promise<Answer>;
   /** What the credentials prove: their token, the account that issued it, and a signature with their key. */
   identity: { token: string; account: string; sign(text: string): string };
   /** A robot's: public keys of its lease service. */
@@ -63,13 +63,13 @@ type Credentials = Awaited<ReturnType<typeof readCredentials>>;
 function connected(nats: NatsConnection, { uc, seed, token }: Credentials): FleetConnection {
   let isUp = true;
   const isConnected = () => isUp && !nats.isClosed();
-  const asking = new Asking(nats, uc.name, isConnected);
+  const requests = new RequestClient(nats, uc.name, isConnected);
   void (async () => {
     for await (const status of nats.status()) {
       if (status.type === 'disconnect') isUp = false;
       else if (status.type === 'reconnect') isUp = true;
       else if (status.type === 'error' && 'subject' in status.error)
-        asking.refused(String(status.error.subject));
+        requests.refused(String(status.error.subject));
     }
   })();
   return {
@@ -78,7 +78,7 @@ function connected(nats: NatsConnection, { uc, seed, token }: Credentials): Flee
     robots: robotsOf(uc.nats.sub?.allow),
     mayOperate: mayOperate(uc.nats.pub?.allow),
     isConnected,
-    ask: (question) => asking.ask(question),
+    request: (request) => requests.send(request),
     identity: { token, account: uc.nats.issuer_account ?? uc.iss, sign: seedSigner(seed) },
     leaseKeys: leaseKeysIn(uc.nats.tags),
     close: () => nats.close(),

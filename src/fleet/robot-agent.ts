@@ -221,8 +221,8 @@ export class RobotAgent {
   }
 
   #leased(message: Msg): void {
-    const news = parsed(signedSchema, message.string());
-    if (news !== null && this.#lease.received(news)) this.#reports.presence();
+    const change = parsed(signedSchema, message.string());
+    if (change !== null && this.#lease.received(change)) this.#reports.presence();
   }
 
   /** A holder that disconnected may reconnect while it holds the lease; afterwards the robot stops. */

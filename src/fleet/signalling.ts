@@ -22,7 +22,7 @@ export async function signalRobot(
   head: SentSignal,
 ): Promise<SignalReply> {
   const subject = subjects.signal(robot, connection.user);
-  const answer = await connection.ask({ subject, by: 'robot', robot, head, timeoutMs: SIGNAL_MS });
+  const answer = await connection.request({ subject, by: 'robot', robot, head, timeoutMs: SIGNAL_MS });
   return parsed(signalReplySchema, answer.head) ?? { kind: 'refused', reason: 'malformed' };
 }
 

@@ -123,12 +123,12 @@ describe('two accounts', { skip, timeout: 300_000 }, () => {
         changed.filter((name) => !mine.includes(name)),
         [],
       );
-      const news = ['farhand.leased._.arm-1'];
+      const announced = ['farhand.leased._.arm-1'];
       const injected = [...received.keys()].filter(
         (subject) =>
           !done.isOwn(subject) &&
           !subject.startsWith(`farhand.answer.${user}.store._.arm-1.`) &&
-          !(role === 'operator' && news.includes(subject)),
+          !(role === 'operator' && announced.includes(subject)),
       );
       assert.deepEqual(injected, []);
       await client.close();

@@ -10,7 +10,7 @@ import type { FleetBoard } from './fleet-board.ts';
 import { RosterFollower } from './roster-follower.ts';
 
 /** The broker accepts these only from the lease service; the robot checks their signature. */
-const newsSchema = z.object({ user: z.string().max(64), token: z.number() });
+const announcementSchema = z.object({ user: z.string().max(64), token: z.number() });
 
 /**
  * Puts robots' presence and changes of their leases on the board. `onLease`: a lease was announced. Returns
@@ -30,12 +30,12 @@ export function listenToFleet(
     if (presence !== null && subjects.presence(presence.robot) === message.subject)
       board.received(presence, nowMs());
   };
-  const onNews = (message: Msg) => {
+  const onChange = (message: Msg) => {
     const signed = parsed(signedSchema, message.string());
-    const news = signed && parsed(newsSchema, signed.body);
-    if (!news) return;
+    const change = signed && parsed(announcementSchema, signed.body);
+    if (!change) return;
     const robot = robotIn(message.subject);
-    onLease(robot, news.token, board.leaseReceived(robot, news.user, news.token, nowMs()));
+    onLease(robot, change.token, board.leaseReceived(robot, change.user, change.token, nowMs()));
   };
   const listen = (subject: string, take: (message: Msg) => void) =>
     nats.subscribe(subject, {
@@ -44,7 +44,7 @@ export function listenToFleet(
       },
     });
   const followers = robots.flatMap((name) => {
-    listen(subjects.leased(name), onNews);
+    listen(subjects.leased(name), onChange);
     const token = rosterToken(name);
     if (token === null) listen(subjects.presence(name), onPresence);
     return token === null

@@ -1,4 +1,4 @@
-import { type Grant, NEWS } from './grant.ts';
+import { ANNOUNCED, type Grant } from './grant.ts';
 
 /** Why a command is rejected. */
 export type LeaseRefusal =
@@ -65,9 +65,9 @@ export function presented(
 }
 
 /** The lease service announced a change. A higher token ends what stands; nothing begins. */
-export function announced(state: GuardState, news: Grant): GuardState {
-  if (news.nonce !== NEWS || news.token <= state.high) return state;
-  return { ...state, high: news.token, key: news.key, user: '', untilNs: Number.NEGATIVE_INFINITY };
+export function announced(state: GuardState, change: Grant): GuardState {
+  if (change.nonce !== ANNOUNCED || change.token <= state.high) return state;
+  return { ...state, high: change.token, key: change.key, user: '', untilNs: Number.NEGATIVE_INFINITY };
 }
 
 /** Why the holder of this token and key may not command now; null: it may. */

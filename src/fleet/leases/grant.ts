@@ -6,7 +6,7 @@ import { isSignedBy, publicKey } from './lease-keys.ts';
 /** A signed statement of the lease service: who may drive a robot, under which token. */
 
 const MAX_BODY_BYTES = 1024;
-export const NEWS = 'news';
+export const ANNOUNCED = 'announced';
 
 /** As sent: the text that was signed, and the signature. */
 export const signedSchema = z.strictObject({
@@ -22,7 +22,7 @@ const grantSchema = z.strictObject({
   /** Made by the holder for this acquisition; signs its part of the path. */
   key: z.string().max(64),
   token: z.int().min(1),
-  /** Made by the robot; `news`: an announcement, which begins nothing. */
+  /** Made by the robot; `announced`: not a grant, only an announcement, which begins nothing. */
   nonce: z.string().max(64),
   termMs: z.int().min(1000).max(60_000),
 });

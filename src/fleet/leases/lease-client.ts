@@ -93,8 +93,8 @@ export class LeaseClient {
 
   async #ask(verb: LeaseVerb, robot: string, head: object): Promise<LeaseAnswer> {
     const subject = subjects.lease(verb, robot, this.#connection.user);
-    const question = { subject, by: 'store', robot, head, timeoutMs: ANSWER_MS } as const;
-    const answer = parsed(answerSchema, (await this.#connection.ask(question)).head);
+    const request = { subject, by: 'store', robot, head, timeoutMs: ANSWER_MS } as const;
+    const answer = parsed(answerSchema, (await this.#connection.request(request)).head);
     return answer ?? { ok: false, why: 'malformed' };
   }
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { type Grant, NEWS } from './grant.ts';
+import { ANNOUNCED, type Grant } from './grant.ts';
 import { announced, type GuardState, newGuard, presented, refusalOf, withNonce } from './grant-guard.ts';
 import { decide, isHeld, type LeaseEntry, type LeaseRequest, VACANT_MS } from './lease-rules.ts';
 
@@ -125,7 +125,7 @@ function* moves(world: World, rules: Rules, end: number): Generator<Move> {
   if (entry !== null && entry.user !== '' && !world.isTakenAway) {
     const away = request(world, rules, -1, { verb: 'away', user: 'boss' }, 0);
     if (away !== null) {
-      const after = rules.announced(robot, grantOf(away.entry, NEWS));
+      const after = rules.announced(robot, grantOf(away.entry, ANNOUNCED));
       yield ['taken away', { ...away.world, robot: after, isTakenAway: true }];
     }
   }

@@ -8,7 +8,7 @@ import { encodeFrame } from '../frame.ts';
 import { type Audit, requestId } from '../messages.ts';
 import type { Rejections } from '../store/rejections.ts';
 import { LEASE_VERBS, type LeaseVerb, ROBOT_LEASE_VERBS, sentBy, subjects } from '../subjects.ts';
-import { NEWS, signGrant } from './grant.ts';
+import { ANNOUNCED, signGrant } from './grant.ts';
 import type { LeaseBucket } from './lease-bucket.ts';
 import { BEAT_MS, decide, isHeld, type LeaseDecision, type LeaseEntry, StoreHealth } from './lease-rules.ts';
 
@@ -149,8 +149,8 @@ export class LeaseService {
     this.#answer(asked, { ok: true, user: user || null, was: before?.user ?? '', token, grant });
     // A robot's own renewals need no announcement.
     if (verb !== 'keep' && !connection.nats.isClosed()) {
-      const news = signGrant({ ...statement, nonce: NEWS }, sign);
-      connection.nats.publish(subjects.leased(robot), encodeFrame(news));
+      const change = signGrant({ ...statement, nonce: ANNOUNCED }, sign);
+      connection.nats.publish(subjects.leased(robot), encodeFrame(change));
     }
     const entryOfLog = logged(asked, before, entry);
     if (entryOfLog !== null) this.#log(asked, entryOfLog);

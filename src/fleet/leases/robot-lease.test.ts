@@ -3,7 +3,7 @@ import { mkdirSync, readFileSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { describe, it } from 'node:test';
 import { temporaryFolder } from '../../../test/temporary-folder.ts';
-import { type Grant, GrantKeys, NEWS, signGrant } from './grant.ts';
+import { ANNOUNCED, type Grant, GrantKeys, signGrant } from './grant.ts';
 import type { LeaseClient } from './lease-client.ts';
 import { makeKey, signer } from './lease-keys.ts';
 import { RobotLease } from './robot-lease.ts';
@@ -91,16 +91,17 @@ describe('the robot’s side of a lease', () => {
   });
 
   it('ends a lease at once when a higher token is announced, and begins none', () => {
-    const lease = robotWith(file('news'));
+    const lease = robotWith(file('change'));
     lease.present(signGrant(grant({ nonce: lease.nonce(0) }), sign), 0);
-    const news = (part: Partial<Grant>) => lease.received(signGrant(grant({ nonce: NEWS, ...part }), sign));
-    assert.equal(news({ token: 5 }), false, 'its own renewal');
+    const change = (part: Partial<Grant>) =>
+      lease.received(signGrant(grant({ nonce: ANNOUNCED, ...part }), sign));
+    assert.equal(change({ token: 5 }), false, 'its own renewal');
     assert.equal(lease.refusal('k', 5, 0), null);
     assert.equal(
-      lease.received(signGrant(grant({ nonce: NEWS, token: 9 }), signer(makeKey().privatePem))),
+      lease.received(signGrant(grant({ nonce: ANNOUNCED, token: 9 }), signer(makeKey().privatePem))),
       false,
     );
-    assert.equal(news({ token: 6, user: 'bob', key: 'b' }), true);
+    assert.equal(change({ token: 6, user: 'bob', key: 'b' }), true);
     assert.equal(lease.refusal('k', 5, 0), 'old-token');
     assert.equal(lease.refusal('b', 6, 0), 'no-lease');
   });

@@ -89,9 +89,9 @@ export class RobotLease {
 
   /** The lease service announced a change; true: it ended the current lease. */
   received(signed: Signed): boolean {
-    const news = this.#options.keys.opened(signed, this.#options.robot);
-    if (news === null) return false;
-    const state = announced(this.#state, news);
+    const change = this.#options.keys.opened(signed, this.#options.robot);
+    if (change === null) return false;
+    const state = announced(this.#state, change);
     const isOver = state.high !== this.#state.high && this.#state.user !== '';
     this.#state = state;
     return isOver;

@@ -1,9 +1,9 @@
 import type { z } from 'zod';
 import { TeleopError } from '../../core/errors.ts';
 import { parseJson } from '../../core/parse-json.ts';
-import type { Answer } from '../asking.ts';
 import type { FleetConnection } from '../connection.ts';
 import type { Recording } from '../recordings.ts';
+import type { Answer } from '../request-client.ts';
 import { recordingAnswers } from '../store/recording-requests.ts';
 import { type RecordingVerb, subjects } from '../subjects.ts';
 
@@ -22,8 +22,8 @@ export async function askStore<T extends object>(
   bytes?: Uint8Array,
 ): Promise<T & { bytes: Uint8Array }> {
   const subject = subjects.recording(verb, robot, connection.user);
-  const question = { subject, by: 'store', robot, head, timeoutMs: TIMEOUT_MS } as const;
-  const answer: Answer = await connection.ask(bytes === undefined ? question : { ...question, bytes });
+  const request = { subject, by: 'store', robot, head, timeoutMs: TIMEOUT_MS } as const;
+  const answer: Answer = await connection.request(bytes === undefined ? request : { ...request, bytes });
   const value = parseJson(answer.head, schema, MAX_ANSWER_BYTES);
   if (typeof value !== 'string') return { ...value, bytes: answer.bytes };
   const failed = parseJson(answer.head, recordingAnswers.failed, MAX_ANSWER_BYTES);

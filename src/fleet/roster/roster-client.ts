@@ -43,13 +43,13 @@ export class RosterClient {
   }
 
   async #page(): Promise<RosterAnswer> {
-    const question = {
+    const request = {
       subject: subjects.roster(this.#token, this.#connection.user),
       ...({ by: 'roster', robot: rosterName(this.#token), timeoutMs: ANSWER_MS } as const),
       head: { to: this.#by, since: this.#version },
     };
     const answer = parseJson(
-      (await this.#connection.ask(question)).head,
+      (await this.#connection.request(request)).head,
       rosterAnswerSchema,
       MAX_ANSWER_BYTES,
     );

@@ -10,7 +10,7 @@ export interface Answer {
   bytes: Uint8Array;
 }
 
-export interface Question {
+export interface OutgoingRequest {
   subject: string;
   /** Who must answer. */
   by: Responder;
@@ -23,7 +23,7 @@ export interface Question {
 interface Open {
   /** Subject of the answer that counts. */
   answer: string;
-  question: Question;
+  request: OutgoingRequest;
   resolve(answer: Answer): void;
   reject(error: TeleopError): void;
 }
@@ -35,7 +35,7 @@ const MOST_OPEN = 10_000;
  * Sends requests of one user and receives the answers on that user's own subject. A request never has a reply
  * subject; its id is part of its body.
  */
-export class Asking {
+export class RequestClient {
   readonly #nats: NatsConnection;
   readonly #user: string;
   readonly #isConnected: () => boolean;
@@ -53,8 +53,8 @@ export class Asking {
   }
 
   /** Rejects without an answer, if the broker rejects it, or at once while the broker is unreachable. */
-  async ask(question: Question): Promise<Answer> {
-    const { subject, robot, by, head, bytes, timeoutMs } = question;
+  async send(request: OutgoingRequest): Promise<Answer> {
+    const { subject, robot, by, head, bytes, timeoutMs } = request;
     if (!this.#isConnected() || this.#open.size >= MOST_OPEN) throw unreachable();
     this.#subscribe(robot);
     const id = `${this.#prefix}-${(++this.#count).toString(36)}`;
@@ -62,8 +62,8 @@ export class Asking {
     let timer: NodeJS.Timeout | undefined;
     try {
       return await new Promise<Answer>((resolve, reject) => {
-        this.#open.set(id, { answer, question, resolve, reject });
-        timer = setTimeout(() => reject(silent(question)), timeoutMs);
+        this.#open.set(id, { answer, request, resolve, reject });
+        timer = setTimeout(() => reject(silent(request)), timeoutMs);
         this.#nats.publish(subject, encodeFrame({ ...head, id }, bytes));
       });
     } finally {
@@ -74,8 +74,8 @@ export class Asking {
 
   /** The broker rejected a message on this subject. */
   refused(subject: string): void {
-    for (const { question, reject } of this.#open.values())
-      if (question.subject === subject) reject(notAllowed(this.#user, question));
+    for (const { request, reject } of this.#open.values())
+      if (request.subject === subject) reject(notAllowed(this.#user, request));
   }
 
   #subscribe(robot: string): void {
@@ -90,7 +90,7 @@ export class Asking {
 
   #receive(message: Msg): void {
     const open = this.#open.get(message.subject.split('.').at(-1)!);
-    // Somebody else may answer under their own name, but not under that of the one asked.
+    // Somebody else may answer under their own name, but not under that of the addressee.
     if (open?.answer === message.subject) open.resolve(splitFrame(message.data));
   }
 }
@@ -100,7 +100,7 @@ const unreachable = (): TeleopError =>
     hint: 'It is tried again automatically; check the network and the servers.',
   });
 
-function silent({ by, robot, timeoutMs }: Question): TeleopError {
+function silent({ by, robot, timeoutMs }: OutgoingRequest): TeleopError {
   const s = timeoutMs / 1000;
   if (by === 'robot')
     return new TeleopError('robot-unreachable', `${robot} did not answer on the fleet within ${s} s`, {
@@ -111,7 +111,7 @@ function silent({ by, robot, timeoutMs }: Question): TeleopError {
   });
 }
 
-function notAllowed(user: string, { subject, robot }: Question): TeleopError {
+function notAllowed(user: string, { subject, robot }: OutgoingRequest): TeleopError {
   const [, what = '', verb = ''] = subject.split('.');
   const action = ACTIONS[what === 'lease' || what === 'rec' ? `${what}.${verb}` : what] ?? `send ${what}`;
   return new TeleopError('fleet-refused', `the credentials of ${user} do not allow to ${action} ${robot}`, {
