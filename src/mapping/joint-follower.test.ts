@@ -57,10 +57,26 @@ describe('joint targets', () => {
       before = out[0]!;
     }
     assert.ok(ticks > 1 / 0.4 / 0.01, 'no faster than homing');
-    assert.deepEqual([...out], [1, -0.5]);
+    assert.ok(Math.abs(out[0]! - 1) < 1e-3 && Math.abs(out[1]! + 0.5) < 1e-3, `${[...out]}`);
     to(1.01, -0.49);
     assert.equal(tick(), 'ok');
-    assert.deepEqual([...out], [1.01, -0.49]);
+    for (let i = 0; i < 60; i++) tick();
+    assert.ok(Math.abs(out[0]! - 1.01) < 1e-4 && Math.abs(out[1]! + 0.49) < 1e-4, `${[...out]}`);
+  });
+
+  it('that jitter by encoder steps leave the arm nearly still', () => {
+    const { mapper, out, to, tick, sample } = bench();
+    const step = (2 * Math.PI) / 4096;
+    to(0, 0);
+    mapper.engage(sample, [0, 0]);
+    let [least, most] = [1, -1];
+    for (let i = 0; i < 400; i++) {
+      to(i % 3 === 0 ? step : 0, 0);
+      tick();
+      if (i < 100) continue;
+      [least, most] = [Math.min(least, out[0]!), Math.max(most, out[0]!)];
+    }
+    assert.ok(most - least < step / 10, `${most - least} rad`);
   });
 
   it('that moved meanwhile are approached once more', () => {
@@ -75,7 +91,8 @@ describe('joint targets', () => {
       assert.ok(Math.abs(out[0]! - before) <= 1.001 * 0.4 * 0.01);
       before = out[0]!;
     }
-    assert.deepEqual([status, ...out], ['ok', 0.6, 0]);
+    assert.equal(status, 'ok');
+    assert.ok(Math.abs(out[0]! - 0.6) < 1e-3, `${out[0]}`);
   });
 
   it('close to the robot are blended in', () => {
@@ -84,8 +101,8 @@ describe('joint targets', () => {
     mapper.engage(sample, [0, 0]);
     assert.equal(tick(), 'clamped');
     assert.ok(out[0]! < 0.001);
-    for (let i = 0; i < 40; i++) tick();
-    assert.equal(out[0], 0.04);
+    for (let i = 0; i < 100; i++) tick();
+    assert.ok(Math.abs(out[0]! - 0.04) < 1e-4, `${out[0]}`);
   });
 
   it('that leap end the engagement and are counted', () => {
@@ -121,7 +138,7 @@ describe('joint targets', () => {
     sample.joints = 2;
     assert.equal(tick(), 'disengaged');
     mapper.engage(sample, [0, 0]);
-    assert.ok(Number.isNaN(mapper.filterDelayNs));
+    assert.equal(mapper.filterDelayNs, 0);
     sample.joints = 0;
     assert.equal(tick(), 'bad-input');
     assert.deepEqual(hands.calls, ['engage', 'map', 'release']);
