@@ -20,6 +20,7 @@ import { kinematicsBench } from './kinematics/kinematics.ts';
 import { librariesBench } from './libraries/libraries.ts';
 import { liveBench } from './live/live.ts';
 import { loopBench } from './loop/loop.ts';
+import { motionBench } from './motion/motion.ts';
 import { piperBench } from './piper/piper.ts';
 import { playoutBench } from './playout/playout.ts';
 import { profilerBench } from './profiler/profiler.ts';
@@ -42,6 +43,7 @@ const BENCHES: readonly Verb[] = [
   rctpBench,
   supervisorBench,
   kinematicsBench,
+  motionBench,
   brachioplexusBench,
   piperBench,
   damiaoBench,
