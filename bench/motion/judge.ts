@@ -54,6 +54,8 @@ const FREE_LAG_S = 0.05;
 const BRANCH_RAD = 0.5;
 /** Behind the hand by more than this, something must be reported as the cause. */
 const BEHIND_M = 0.01;
+/** Limited for less than this share of the time, a motion counts as free. */
+const FREE_SHARE = 0.05;
 const SMALLEST = new Set(['share']);
 
 export function judge(motion: Motion, cycles: readonly Judged[], settings: JudgeSettings): Figures {
@@ -166,10 +168,9 @@ const KINDS: Record<Segment['kind'], (part: readonly Moment[], context: Context)
       const ahead = add(wanted(tS + 0.02), wanted(tS - 0.02), -1);
       return dot(add(wantedM, toolM, -1), ahead) / (norm(ahead) ** 2 / 0.04);
     });
-    return {
-      lagMs: (1e3 * lags.reduce((sum, lag) => sum + lag, 0)) / lags.length,
-      limited: part.filter(({ limited }) => limited).length / part.length,
-    };
+    const lagMs = (1e3 * lags.reduce((sum, lag) => sum + lag, 0)) / lags.length;
+    const limited = part.filter((moment) => moment.limited).length / part.length;
+    return { limited, ...(limited < FREE_SHARE ? { lagMs } : { limitedLagMs: lagMs }) };
   },
 };
 

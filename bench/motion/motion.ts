@@ -15,7 +15,7 @@ import { type Speed, timeRig } from './timing.ts';
 
 const COLUMNS: readonly Column[] = [
   { name: 'ur3', rig: 'ur3', overrides: [] },
-  { name: 'ur3e', rig: 'ur3', overrides: ['model=ur3e'] },
+  { name: 'ur3e', rig: 'ur3e', overrides: [] },
   ...[25, 50, 100].map((percent) => ({
     name: `piper ${percent} %`,
     rig: 'piper',
@@ -31,19 +31,20 @@ const MOST_DISAGREEMENT_M = 1e-6;
 
 export const motionBench: Verb = {
   name: 'motion',
-  usage: '[--only NAME,…] [--columns NAME,…] [--before DIR] [--mink] [--svg DIR]',
+  usage: '[--only NAME,…] [--columns NAME,…] [--before DIR] [--mink] [--svg DIR] [--untimed]',
   about: 'How well the tool keeps to the hand’s path: lines, curves, contacts, turns, noise, lag; per rig.',
   details: `Makes hand samples at 72 Hz, runs them through the composition of \`farhand simulate\`, and judges the joint targets
 with forward kinematics and distances of its own. Columns: ${COLUMNS.map(({ name }) => name).join(', ')}.
 Motions: ${Object.keys(MOTIONS).join(', ')}.
 Every rig is compared with the solver that stops at limits (operator.mapper.ik). --before compares with another built
 checkout that has \`farhand simulate\`; --mink with mink (PyPI), by the interpreter in PYTHON. Rigs run in parallel; times
-are measured afterwards, alone. About four minutes of processor time per rig.`,
+are measured afterwards, alone. About half a minute of processor time per rig.`,
   options: {
     only: { type: 'string', value: 'NAME,…', about: 'only these motions' },
     columns: { type: 'string', value: 'NAME,…', about: 'only these columns' },
     before: { type: 'string', value: 'DIR', about: 'built checkout of another version to compare with' },
     mink: { type: 'boolean', about: 'compare with mink' },
+    untimed: { type: 'boolean', about: 'do not measure times' },
     svg: { type: 'string', value: 'DIR', about: 'write pictures of hand and tool paths' },
     json: JSON_OPTION,
   },
@@ -68,7 +69,8 @@ are measured afterwards, alone. About four minutes of processor time per rig.`,
     const results = await inParallel(columns.map((column) => ({ column, ...shared })));
     const load = meterLoad();
     const speeds: Speed[] = [];
-    for (const { column, startM } of results) if (startM !== null) speeds.push(await timeRig(column));
+    const timed = given.values['untimed'] === true ? [] : results.filter(({ startM }) => startM !== null);
+    for (const { column } of timed) speeds.push(await timeRig(column));
     const seen = load();
     const verdicts = verdictsOf(results, () => GUIDE);
     const checks = [...accountChecks(results), ...speedChecks(speeds, wasQuiet(seen))];
@@ -79,8 +81,7 @@ are measured afterwards, alone. About four minutes of processor time per rig.`,
       '',
       ...sections(results, verdicts),
       '',
-      speedText(speeds),
-      '',
+      ...(speeds.length === 0 ? [] : [speedText(speeds), '']),
       ...(noMink === null ? [] : [noMink, '']),
       ...(before === null ? ['--before: no version before this one has `farhand simulate`.', ''] : []),
       ...checks.map(checkText),

@@ -13,7 +13,7 @@ import {
   turned,
   type Vec,
 } from './screw-kinematics.ts';
-import { AXES, type Start } from './start.ts';
+import { AXES, DIRECTIONS, type Start } from './start.ts';
 
 /** What a part of a motion is judged by. */
 export type Kind = 'line' | 'curve' | 'press' | 'slide' | 'leave' | 'turn' | 'return' | 'still' | 'steady';
@@ -49,6 +49,7 @@ const SLIDE_M = 0.15;
 /** A contact is found to this. */
 const FINE_M = 0.002;
 const FAR_M = 0.6;
+const OWN_BASE_ZM = 0.2;
 const RANDOM_LINES = 6;
 const UP: Vec = [0, 0, 1];
 const LEFT: Vec = [0, 1, 0];
@@ -116,7 +117,7 @@ function eights(place: Place): Motion {
 
 /** Time along the curve: eases in and out over `rampS`, and covers `seconds − rampS` in all. */
 function phaseTime(s: number, seconds: number, rampS: number): number {
-  const eased = (x: number) => rampS * ((Math.min(1, x / rampS) ** 2 / 2) * 1) + Math.max(0, x - rampS) * 1;
+  const eased = (x: number) => (rampS * Math.min(1, x / rampS) ** 2) / 2 + Math.max(0, x - rampS);
   const beforeEnd = seconds - s;
   return beforeEnd < rampS ? seconds - rampS - eased(beforeEnd) : eased(s);
 }
@@ -153,10 +154,11 @@ function press(place: Place, { name, into, across, at, contactM, overrides }: Pr
   const script = scriptAt(place);
   const aside = add(at, across, (-SLIDE_M * scale) / 2);
   const qRad = poseAt(place, aside);
-  if (qRad === null) return null;
+  if (qRad === null && contactM === undefined) return null;
+  const depthM = contactM ?? contact(place, qRad!, into);
   script.moveTo(aside, 2, 1.5);
   const backS = script.tS;
-  const down = add(aside, into, (contactM ?? contact(place, qRad, into)) + PRESS_M * scale);
+  const down = add(aside, into, depthM + PRESS_M * scale);
   const segments: Segment[] = [{ kind: 'press', name, ...script.moveTo(down, 2, 1) }];
   for (const end of [add(down, across, SLIDE_M * scale), down])
     segments.push({ kind: 'slide', name, ...script.moveTo(end, 1.5, 1.5) });
@@ -225,23 +227,27 @@ function reach(place: Place): Motion | null {
   });
 }
 
-/** Towards the axis of the base, at the first height below the start where the arm meets itself, then across. */
-function ownBase(place: Place): Motion | null {
+/**
+ * Towards the axis of the base, at the first height below the start where the arm meets itself, then across. If it meets
+ * something else first at every height: 20 cm above the base.
+ */
+function ownBase(place: Place): Motion {
   const { reacher, start } = place;
   const self = { ...reacher, room: reacher.selfRoom };
-  for (let dropM = 0; dropM < 0.5; dropM += STEP_M) {
-    const low = follow(reacher, start.qRad, minus(UP), dropM, 0.005);
-    if (low.m < dropM) return null;
+  let [dropM, contactM, inward]: [number, number, Vec] = [0, 0, [-1, 0, 0]];
+  for (let nextM = 0; ; nextM += STEP_M) {
+    const low = follow(reacher, start.qRad, minus(UP), nextM, 0.005);
     const point = pose(reacher.arm, low.qRad).frames[reacher.lead]!.p;
-    const inward = unit([-point[0]!, -point[1]!, 0]);
-    const contactM = follow(reacher, low.qRad, inward, 0.6, 0).m;
+    if (low.m < nextM - 1e-9 || (point[2]! < OWN_BASE_ZM && nextM > 0)) break;
+    dropM = nextM;
+    inward = unit([-point[0]!, -point[1]!, 0]);
+    contactM = follow(reacher, low.qRad, inward, FAR_M, 0).m;
     const bare = follow({ ...self, room: () => 1 }, low.qRad, inward, contactM + STEP_M, 0);
-    // Ends before the surroundings, the joints or the axis of the base end it.
-    if (bare.m < contactM + STEP_M || self.room(bare.qRad) > 0 || contactM > norm(point) - STEP_M) continue;
-    const at = add(start.offsetM, UP, -dropM);
-    return press(place, { name: 'own base', into: inward, across: cross(UP, inward), at });
+    const isFree = bare.m >= contactM + STEP_M && contactM < Math.hypot(point[0]!, point[1]!) - STEP_M;
+    if (isFree && self.room(bare.qRad) < 0) break;
   }
-  return null;
+  const at = add(start.offsetM, UP, -dropM);
+  return press(place, { name: 'own base', into: inward, across: cross(UP, inward), at, contactM })!;
 }
 
 function cone(place: Place, deg: number): Motion {
@@ -334,20 +340,41 @@ function still(place: Place): Motion {
   return done('still', script, [{ kind: 'still', name: 'still', ...noisy, fromS: noisy.fromS + 1 }]);
 }
 
-function steady(place: Place, name: string, overrides: string[]): Motion {
-  const { start, scale } = place;
-  const script = scriptAt(place);
-  const [speedMS, rampS, lengthM] = [0.3, 0.2, LINE_M];
+/** The straight line through the start that is long enough and asks least of the joints' velocities. */
+function easiestLine({ reacher, start }: Place, lengthM: number): { from: number[]; along: Vec } | null {
+  const { joints } = reacher.model;
+  const found = DIRECTIONS.flatMap((along) => {
+    const ahead = follow(reacher, start.qRad, along, lengthM, 0.01);
+    const back = follow(reacher, start.qRad, minus(along), lengthM - ahead.m, 0.01);
+    if (ahead.m + back.m < lengthM - 1e-9) return [];
+    const shares = joints.map(
+      ({ maxVelocityRadS }, i) => Math.abs(ahead.qRad[i]! - back.qRad[i]!) / maxVelocityRadS,
+    );
+    return [{ from: add(start.offsetM, along, -back.m), along, share: Math.max(...shares) }];
+  });
+  return found.sort((a, b) => a.share - b.share)[0] ?? null;
+}
+
+/** Long enough at an even speed for the ramp to be forgotten. */
+function steady(place: Place, name: string, overrides: string[]): Motion | null {
+  const { scale } = place;
+  const [speedMS, rampS] = [0.3, 0.5];
+  const lines = [0.4, 0.35, 0.3].map((lengthM) => ({ lengthM, ...easiestLine(place, lengthM * scale) }));
+  const { lengthM, from, along } = lines.find((line) => line.from !== undefined) ?? {};
+  if (lengthM === undefined || from === undefined || along === undefined) return null;
   const seconds = lengthM / speedMS + rampS;
-  const from = add(start.offsetM, LEFT, (lengthM / 2) * scale);
-  script.moveTo(from, 2, 1.5);
+  const script = scriptAt(place);
+  script.moveTo(from, 2.5, 2);
   const { fromS } = script.draw(seconds, (_, s) => ({
-    placeM: add(from, LEFT, -scale * speedMS * phaseTime(s, seconds, rampS)),
+    placeM: add(from, along, scale * speedMS * phaseTime(s, seconds, rampS)),
   }));
   script.rest(1);
-  const segment = { fromS: fromS + rampS + 0.2, toS: fromS + seconds - rampS };
-  return done(name, script, [{ kind: 'steady', name, ...segment }], overrides);
+  const toS = fromS + seconds - rampS;
+  return done(name, script, [{ kind: 'steady', name, fromS: toS - STEADY_S, toS }], overrides);
 }
+
+/** The last part of the even motion is judged. */
+const STEADY_S = 0.4;
 
 /** So that no limit acts. */
 const FULL_SPEED = 'robot.speedPercent=100';
@@ -371,5 +398,5 @@ export const MOTIONS: Record<string, (place: Place) => Motion | null> = {
   rectangle,
   still,
   'steady 0.3 m/s': (place) => steady(place, 'steady 0.3 m/s', ['robot.playout=none', FULL_SPEED]),
-  'steady 0.3 m/s, playout': (place) => steady(place, 'steady 0.3 m/s, playout', [FULL_SPEED]),
+  'steady 0.3 m/s with playout': (place) => steady(place, 'steady 0.3 m/s with playout', [FULL_SPEED]),
 };

@@ -63,8 +63,9 @@ export const ROWS: readonly Row[] = [
   most('  branch changes', ['rectangle'], 'branch', 0, ''),
   most('still hand, σ 1 mm: σ of the tool', ['still'], 'sigmaMm', 0.3),
   most('steady 0.3 m/s, no playout: lag', ['steady 0.3 m/s'], 'lagMs', 10, 'ms'),
+  { ...most('  lag where a limit acts', ['steady 0.3 m/s'], 'limitedLagMs', 0, 'ms'), open: true },
   { ...most('  share of the time limited', ['steady 0.3 m/s'], 'limited', 0, ''), open: true },
-  { ...most('  lag with the rig’s playout', ['steady 0.3 m/s, playout'], 'lagMs', 0, 'ms'), open: true },
+  { ...most('  lag with the rig’s playout', ['steady 0.3 m/s with playout'], 'lagMs', 0, 'ms'), open: true },
   most('everything: holds', [], 'holds', 0, ''),
   { ...most('  velocity, share of the limit', [], 'velocity', 1, ''), digits: 3 },
   { ...most('  acceleration', [], 'acceleration', 1, ''), digits: 3 },
@@ -82,7 +83,7 @@ export interface Verdict {
 }
 
 /** The worst of a row's motions; without names, of all. Null: none ran. */
-function valueOf(row: Row, motions: Record<string, Figures>): number | null {
+function worstOf(row: Row, motions: Record<string, Figures>): number | null {
   const names = row.motions.length === 0 ? Object.keys(motions) : row.motions;
   const values = names.flatMap((name) => motions[name]?.[row.figure] ?? []);
   if (values.length === 0) return null;
@@ -95,7 +96,7 @@ export function verdictsOf(
 ): Verdict[] {
   return ROWS.flatMap((row) =>
     results.flatMap((result) => {
-      const value = valueOf(row, result.variants[variantOf(result)] ?? {});
+      const value = worstOf(row, result.variants[variantOf(result)] ?? {});
       if (value === null) return [];
       const met = row.atLeast ? value >= row.bound : value <= row.bound + ROUNDING;
       return [{ row, column: result.column.name, value, met: met || row.open === true }];

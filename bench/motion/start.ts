@@ -11,7 +11,7 @@ const MOST_STEPS = 9;
 /** Kept clear of everything, so that a line is inside reach, not at its edge. */
 const ROOM_M = 0.015;
 /** The sphere of lines is tested in these directions: faces, corners and edges of a cube. */
-const DIRECTIONS: readonly Vec[] = [-1, 0, 1]
+export const DIRECTIONS: readonly Vec[] = [-1, 0, 1]
   .flatMap((x) => [-1, 0, 1].flatMap((y) => [-1, 0, 1].map((z): Vec => [x, y, z])))
   .filter((v) => norm(v) > 0)
   .sort((a, b) => norm(a) - norm(b))
