@@ -31,7 +31,7 @@ const MOST_DISAGREEMENT_M = 1e-6;
 
 export const motionBench: Verb = {
   name: 'motion',
-  usage: '[--only NAME,…] [--columns NAME,…] [--before DIR] [--mink] [--svg DIR] [--untimed]',
+  usage: '[--only NAME,…] [--columns NAME,…] [--before DIR] [--mink] [--svg DIR] [--alone] [--untimed]',
   about: 'How well the tool keeps to the hand’s path: lines, curves, contacts, turns, noise, lag; per rig.',
   details: `Makes hand samples at 72 Hz, runs them through the composition of \`farhand simulate\`, and judges the joint targets
 with forward kinematics and distances of its own. Columns: ${COLUMNS.map(({ name }) => name).join(', ')}.
@@ -44,6 +44,7 @@ are measured afterwards, alone. About half a minute of processor time per rig.`,
     columns: { type: 'string', value: 'NAME,…', about: 'only these columns' },
     before: { type: 'string', value: 'DIR', about: 'built checkout of another version to compare with' },
     mink: { type: 'boolean', about: 'compare with mink' },
+    alone: { type: 'boolean', about: 'do not compare with the solvers that stop at limits' },
     untimed: { type: 'boolean', about: 'do not measure times' },
     svg: { type: 'string', value: 'DIR', about: 'write pictures of hand and tool paths' },
     json: JSON_OPTION,
@@ -64,6 +65,7 @@ are measured afterwards, alone. About half a minute of processor time per rig.`,
       motions,
       before,
       mink: given.values['mink'] === true && noMink === null,
+      compares: given.values['alone'] !== true,
       svgDir: given.values['svg'] === undefined ? null : path.resolve(String(given.values['svg'])),
     };
     const results = await inParallel(columns.map((column) => ({ column, ...shared })));

@@ -243,7 +243,9 @@ function ownBase(place: Place): Motion {
     inward = unit([-point[0]!, -point[1]!, 0]);
     contactM = follow(reacher, low.qRad, inward, FAR_M, 0).m;
     const bare = follow({ ...self, room: () => 1 }, low.qRad, inward, contactM + STEP_M, 0);
-    const isFree = bare.m >= contactM + STEP_M && contactM < Math.hypot(point[0]!, point[1]!) - STEP_M;
+    // The hand stays on this side of the axis.
+    const pressedM = contactM + PRESS_M * place.scale;
+    const isFree = bare.m >= contactM + STEP_M && pressedM < Math.hypot(point[0]!, point[1]!) - STEP_M;
     if (isFree && self.room(bare.qRad) < 0) break;
   }
   const at = add(start.offsetM, UP, -dropM);
@@ -340,17 +342,34 @@ function still(place: Place): Motion {
   return done('still', script, [{ kind: 'still', name: 'still', ...noisy, fromS: noisy.fromS + 1 }]);
 }
 
-/** The straight line through the start that is long enough and asks least of the joints' velocities. */
+/** 1 where the first and last axes of the wrist align. */
+const wristAlignment = ({ arm }: Reacher, qRad: Vec): number => {
+  const { axes } = pose(arm, qRad);
+  return Math.abs(dot(axes[arm.joints - 3]!.axis, axes[arm.joints - 1]!.axis));
+};
+const STRAIGHT_WRIST = Math.cos(0.38);
+
+/**
+ * The straight line through the start that is long enough and asks least of the joints' velocities; with a nearly straight
+ * wrist only if there is no other.
+ */
 function easiestLine({ reacher, start }: Place, lengthM: number): { from: number[]; along: Vec } | null {
   const { joints } = reacher.model;
   const found = DIRECTIONS.flatMap((along) => {
     const ahead = follow(reacher, start.qRad, along, lengthM, 0.01);
     const back = follow(reacher, start.qRad, minus(along), lengthM - ahead.m, 0.01);
     if (ahead.m + back.m < lengthM - 1e-9) return [];
+    const isStraight = [ahead, back].some(({ qRad }) => wristAlignment(reacher, qRad) > STRAIGHT_WRIST);
     const shares = joints.map(
       ({ maxVelocityRadS }, i) => Math.abs(ahead.qRad[i]! - back.qRad[i]!) / maxVelocityRadS,
     );
-    return [{ from: add(start.offsetM, along, -back.m), along, share: Math.max(...shares) }];
+    return [
+      {
+        from: add(start.offsetM, along, -back.m),
+        along,
+        share: Math.max(...shares) + (isStraight ? 1e3 : 0),
+      },
+    ];
   });
   return found.sort((a, b) => a.share - b.share)[0] ?? null;
 }
@@ -374,7 +393,7 @@ function steady(place: Place, name: string, overrides: string[]): Motion | null 
 }
 
 /** The last part of the even motion is judged. */
-const STEADY_S = 0.4;
+const STEADY_S = 0.25;
 
 /** So that no limit acts. */
 const FULL_SPEED = 'robot.speedPercent=100';

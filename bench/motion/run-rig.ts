@@ -25,6 +25,8 @@ export interface RigWork {
   motions: string[];
   before: string | null;
   mink: boolean;
+  /** Compares with the solver that stops at limits. */
+  compares: boolean;
   svgDir: string | null;
 }
 
@@ -42,7 +44,14 @@ const CONTACTS = new Set(['table', 'wall', 'own base']);
 
 export const GUIDE = 'guide';
 
-export async function runRig({ column, motions, before, mink, svgDir }: RigWork): Promise<RigResult> {
+export async function runRig({
+  column,
+  motions,
+  before,
+  mink,
+  compares,
+  svgDir,
+}: RigWork): Promise<RigResult> {
   const { config } = loadRig(column.rig, column.overrides);
   const model = loadModel(config.model);
   const place = placeOf(config, model);
@@ -65,12 +74,12 @@ export async function runRig({ column, motions, before, mink, svgDir }: RigWork)
     const guided = await simulate(column, motion.overrides, motion.samples);
     put(GUIDE, name, judge(motion, guided, settings));
     result.disagreementM = Math.max(result.disagreementM, disagreement(motion, guided, settings));
-    const stopped = await simulate(
-      column,
-      [...motion.overrides, `operator.mapper.ik=${stopping}`],
-      motion.samples,
-    );
-    put(stopping, name, judge(motion, stopped, settings));
+    const runs: Record<string, SimulatedCycle[]> = { [GUIDE]: guided };
+    if (compares) {
+      const more = [...motion.overrides, `operator.mapper.ik=${stopping}`];
+      runs[stopping] = await simulate(column, more, motion.samples);
+      put(stopping, name, judge(motion, runs[stopping], settings));
+    }
     if (before !== null) put('before', name, judge(motion, simulateThere(before, column, motion), settings));
     if (mink && !CONTACTS.has(name)) {
       const followed = followByMink(model, motion, settings, config.robot.controlHz);
@@ -86,7 +95,7 @@ export async function runRig({ column, motions, before, mink, svgDir }: RigWork)
           title: `${column.name}: ${name}`,
           motion,
           settings,
-          runs: { [GUIDE]: guided, [stopping]: stopped },
+          runs,
         },
       );
   }
