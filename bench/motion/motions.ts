@@ -167,11 +167,9 @@ function press(place: Place, { name, into, across, at, contactM, overrides }: Pr
   return done(name, script, segments, overrides);
 }
 
+/** An arm without a table gets one, 6 cm under the lowest part of its tool. */
 function table(place: Place): Motion | null {
-  const { reacher, start, groundZM } = place;
-  const down = { name: 'table', into: minus(UP), across: LEFT, at: start.offsetM };
-  if (groundZM !== null) return press(place, down);
-  // An arm without a table gets one, 6 cm under the lowest part of its tool.
+  const { reacher, start, groundZM, stopM } = place;
   const { frames } = pose(reacher.arm, start.qRad);
   const { capsules, joints } = reacher.model;
   const lowM = Math.min(
@@ -181,8 +179,15 @@ function table(place: Place): Motion | null {
         [fromM, toM].map((end) => add(frames[frame]!.p, times(frames[frame]!.r, end))[2]! - radiusM),
       ),
   );
-  const atZM = Math.round((lowM - 0.06) * 1e3) / 1e3;
-  return press(place, { ...down, contactM: lowM - atZM, overrides: [`robot.groundZM=${atZM}`] });
+  const atZM = groundZM ?? Math.round((lowM - 0.06) * 1e3) / 1e3;
+  return press(place, {
+    name: 'table',
+    into: minus(UP),
+    across: LEFT,
+    at: start.offsetM,
+    contactM: lowM - atZM - stopM,
+    overrides: [`robot.groundZM=${atZM}`],
+  });
 }
 
 /** A wall of the workspace 6 cm to the left of the start. */

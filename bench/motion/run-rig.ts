@@ -86,21 +86,17 @@ export async function runRig({
       put('mink', name, judge(motion, followed, { ...settings, room: null }));
     }
     if (svgDir !== null)
-      picture(
-        path.join(
-          svgDir,
-          `motion-${column.name.replaceAll(/\W+/g, '-')}-${name.replaceAll(/\W+/g, '-')}.svg`,
-        ),
-        {
-          title: `${column.name}: ${name}`,
-          motion,
-          settings,
-          runs,
-        },
-      );
+      picture(path.join(svgDir, pictureName(column.name, name)), {
+        title: `${column.name}: ${name}`,
+        motion,
+        settings,
+        runs,
+      });
   }
   return result;
 }
+
+const pictureName = (...parts: string[]): string => `motion-${parts.join(' ').match(/\w+/g)!.join('-')}.svg`;
 
 export const leadOf = (model: RobotModel): number => (model.family === 'ur' ? 3 : model.joints.length);
 
