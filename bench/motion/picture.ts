@@ -53,6 +53,7 @@ export function picture(file: string, { title, motion, settings, runs }: Scene):
     .map((name, k) => `<tspan fill="${k === 0 ? '#9aa4ad' : COLOURS[k - 1]}"> ■ ${name}</tspan>`)
     .join('');
   const svg = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${2 * SIZE} ${SIZE + 52}" font-family="sans-serif">
+<title>Paths of hand and tool</title>
 <rect width="100%" height="100%" fill="#fff"/>
 <text x="${EDGE}" y="18" font-size="14">${title} <tspan font-size="12">${legend}</tspan></text>
 ${panels.join('\n')}
