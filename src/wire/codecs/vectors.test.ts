@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import type { JointCommand } from '../../messages/command.ts';
+import { emptyMotorHealth, knowsMotors } from '../../messages/motor-health.ts';
 import type { PlayoutRequest } from '../../messages/playout-request.ts';
 import type { Receipt } from '../../messages/receipt.ts';
 import type { RobotState } from '../../messages/robot-state.ts';
@@ -122,12 +123,16 @@ const CODECS: Record<PlainType, Codec> = {
   state: {
     encode(value, out) {
       const { boot, session } = value as unknown as StateOrigin;
-      return encodeState(boot, session, revive(value) as unknown as RobotState, out);
+      const { motors } = value as { motors?: Json };
+      const state = { ...revive(value), motors: motors ? revive(motors) : emptyMotorHealth(joints) };
+      return encodeState(boot, session, state as unknown as RobotState, out, motors !== undefined);
     },
     decode(bytes, length) {
       const out = emptyState(joints);
       const origin: StateOrigin = { boot: 0, session: 0 };
-      return decodeState(bytes, length, out, origin) ?? { ...origin, ...out };
+      const reason = decodeState(bytes, length, out, origin);
+      const { motors, ...state } = out;
+      return reason ?? { ...origin, ...state, ...(knowsMotors(motors) && { motors }) };
     },
   },
   request: { encode: (value, out) => writeFrame('request', value, out), decode: body },
@@ -137,7 +142,8 @@ const CODECS: Record<PlainType, Codec> = {
 /** Converts JSON to what the codecs hold: angles in typed arrays, NaN for an unknown stamp. */
 function revive(value: Json): Json {
   const entries = Object.entries(value).map(([key, inner]) => {
-    if (Array.isArray(inner)) return [key, Float64Array.from(inner as number[])];
+    if (Array.isArray(inner))
+      return [key, Float64Array.from(inner as (number | null)[], (each) => each ?? Number.NaN)];
     return [key, inner === null ? Number.NaN : inner];
   });
   return Object.fromEntries(entries) as Json;
