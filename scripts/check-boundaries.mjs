@@ -21,7 +21,8 @@ const MAY_IMPORT = {
   camera: [],
   record: [],
   trace: [],
-  robot: ['wire'], // its loop decodes commands and encodes receipts
+  robot: ['wire', 'world'], // wire: its loop decodes commands and encodes receipts; world: what its driver moves in
+  world: ['mapping'], // its expert places the gripper
   // Shared by subjects: the settings of all stages in one file, pages over HTTP, requests to a running operator.
   rig: ['camera', 'mapping', 'record', 'robot', 'wire'],
   http: [],
@@ -55,6 +56,7 @@ const BROWSER_SAFE = [
   'src/geometry/',
   'src/hand/',
   'src/mapping/',
+  'src/world/',
   'src/wire/codecs/',
   'src/input/codecs/',
 ];
@@ -82,6 +84,7 @@ const TIMELESS = [
     'record',
     'trace',
     'robot',
+    'world',
   ],
   ...['rig', 'operator', 'check', 'leader'],
 ];

@@ -6,7 +6,7 @@ import { type DelayTrace, parseDelayTrace } from '../../src/robot/playout/replay
 import { impairmentSchema } from '../../src/wire/emulator/impairment.ts';
 import { LinkModel } from '../../src/wire/emulator/link-model.ts';
 import { PROFILES, type ProfileName } from '../../src/wire/emulator/profiles.ts';
-import { Random } from '../../src/wire/emulator/random.ts';
+import { Random } from '../../src/core/random.ts';
 
 const FOLDER = path.join(packageRoot, 'test', 'data', 'delay-traces');
 const COMMANDS = 60_000;

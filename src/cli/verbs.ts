@@ -41,6 +41,7 @@ const VERBS: Record<string, () => Promise<Verb>> = {
   can: async () => (await import('./can.ts')).canVerb,
   config: async () => (await import('./config.ts')).configVerb,
   robots: async () => (await import('./robots.ts')).robotsVerb,
+  world: async () => (await import('./world.ts')).worldVerb,
   fk: async () => (await import('./fk.ts')).fkVerb,
   ik: async () => (await import('./ik.ts')).ikVerb,
   plugins: async () => (await import('./plugins.ts')).pluginsVerb,

@@ -160,7 +160,8 @@ export function multiplyTransforms(
         (column === 3 ? a[row + 3]! : 0);
 }
 
-function product(...factors: readonly Float64Array[]): Float64Array {
+/** Allocates. */
+export function product(...factors: readonly Float64Array[]): Float64Array {
   return factors.reduce((left, right) => {
     const out = new Float64Array(TRANSFORM_SIZE);
     multiplyTransforms(left, right, out, 0);
@@ -168,7 +169,8 @@ function product(...factors: readonly Float64Array[]): Float64Array {
   });
 }
 
-function partsOf({ dh, modifiedDh, origin, axis }: JointModel): {
+/** A joint as constants: its frame in the previous one is before · Rz(q) · after, 3×4 row-major each. */
+export function partsOf({ dh, modifiedDh, origin, axis }: JointModel): {
   before: Float64Array;
   after: Float64Array;
 } {

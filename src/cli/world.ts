@@ -1,0 +1,146 @@
+import { createHash } from 'node:crypto';
+import { TeleopError } from '../core/errors.ts';
+import { percentiles } from '../core/statistics/percentiles.ts';
+import { wilson } from '../core/statistics/wilson.ts';
+import { loadModel } from '../rig/robot-models.ts';
+import { armFacts } from '../world/arm-facts.ts';
+import { loadMujoco } from '../world/mujoco.ts';
+import { type Episode, runExpert } from '../world/run-episode.ts';
+import { TASKS, taskNamed } from '../world/task-list.ts';
+import { WorkWorld } from '../world/work-world.ts';
+import { type Given, JSON_OPTION, type Verb } from './arguments.ts';
+
+const INPUTS = ['expert'];
+
+export const worldVerb: Verb = {
+  name: 'world',
+  usage: 'list | show TASK | run --task TASK --seeds FROM-TO',
+  about:
+    'Tasks in a simulated world with physics: lists them, describes one, or lets an expert do many seeds.',
+  details: `run has no robot process and no clock: it computes as fast as it can. Each seed is one line, then the success rate.
+The same seed gives the same start and, on one machine, the same result: \`hash\` is that of the final state.
+Do a task yourself: \`farhand demo robot.options.task=stack robot.options.seed=7\`.`,
+  options: {
+    task: { type: 'string', value: 'TASK', about: 'task to run (default: sort)' },
+    seeds: { type: 'string', value: 'FROM-TO', about: 'seeds to run (default: 100000-100009)' },
+    model: { type: 'string', value: 'NAME|FILE', about: 'arm to use (default: ur3)' },
+    input: {
+      type: 'string',
+      value: 'NAME',
+      about: `what moves the arm: ${INPUTS.join(', ')} (default: expert)`,
+    },
+    json: JSON_OPTION,
+  },
+  async run(given: Given) {
+    const [action, name, ...more] = given.words;
+    const json = given.values['json'] === true;
+    if (action === 'list' && name === undefined) list(json);
+    else if (action === 'show' && name !== undefined && more.length === 0) show(given, name, json);
+    else if (action === 'run' && name === undefined) return run(given, json);
+    else
+      throw new TeleopError('bad-option', `world has no action "${given.words.join(' ')}"`, {
+        hint: 'Use `farhand world list`, `farhand world show sort` or `farhand world run --task sort`.',
+      });
+    return 0;
+  },
+};
+
+function list(json: boolean): void {
+  if (json) console.log(JSON.stringify(TASKS.map(({ name, title, limitS }) => ({ name, title, limitS }))));
+  else
+    for (const { name, title, limitS } of TASKS)
+      console.log(`${name.padEnd(12)}${String(limitS).padStart(3)} s   ${title}`);
+}
+
+function show(given: Given, name: string, json: boolean): void {
+  const { title, instruction, limitS, bodies } = taskNamed(name);
+  const { layout, massKg } = armFacts(modelOf(given));
+  const things = bodies(layout);
+  if (json) {
+    console.log(JSON.stringify({ name, title, instruction, limitS, layout, bodies: things }));
+    return;
+  }
+  const thingText = things.map(
+    ({ name: thing, massKg: ownKg, shapes }) =>
+      `  ${thing.padEnd(12)}${ownKg === undefined ? 'fixed' : `${(1000 * ownKg).toFixed(0)} g`}, ${shapes.length} ${shapes.length === 1 ? 'shape' : 'shapes'}`,
+  );
+  console.log(
+    [
+      `${name}: ${title}`,
+      `  ${instruction}`,
+      `  time limit  ${limitS} s`,
+      `  arm         ${modelOf(given).title}, ${massKg} kg, base at ${layout.baseM.join(', ')} m above the table's middle`,
+      `  start       x ${layout.xM.join(' to ')} m, y ${layout.yM.join(' to ')} m, random by seed`,
+      'things',
+      ...thingText,
+    ].join('\n'),
+  );
+}
+
+const modelOf = (given: Given) => loadModel(String(given.values['model'] ?? 'ur3'));
+
+async function run(given: Given, json: boolean): Promise<number> {
+  const input = String(given.values['input'] ?? 'expert');
+  if (!INPUTS.includes(input))
+    throw new TeleopError('bad-option', `there is no input "${input}" for world run`, {
+      hint: `Use --input ${INPUTS.join(' or ')}.`,
+    });
+  const task = taskNamed(String(given.values['task'] ?? 'sort'));
+  const [from, to] = seedsOf(String(given.values['seeds'] ?? '100000-100009'));
+  const world = new WorkWorld(await loadMujoco(), modelOf(given), task);
+  const readyRad = world.reach.ready();
+  const episodes: Episode[] = [];
+  const startedMs = performance.now();
+  for (let seed = from; seed <= to; seed++) {
+    const episode = runExpert(world, seed, readyRad);
+    episodes.push(episode);
+    print(json, { task: task.name, ...episode, hash: hashOf(world) });
+  }
+  const summary = summaryOf(episodes, (performance.now() - startedMs) / 1000);
+  print(json, { task: task.name, model: world.model.name, input, ...summary });
+  return summary.successes === summary.seeds ? 0 : 1;
+}
+
+function seedsOf(text: string): [number, number] {
+  const [, first, last] = /^(\d+)(?:-(\d+))?$/.exec(text) ?? [];
+  const from = Number(first);
+  const to = Number(last ?? first);
+  if (first !== undefined && Number.isSafeInteger(to) && from <= to && to - from < 100_000) return [from, to];
+  throw new TeleopError('bad-option', `--seeds ${text} is not a range of seeds`, {
+    hint: 'For example, --seeds 100000-100199, or one seed: --seeds 7.',
+  });
+}
+
+function hashOf({ physics: { qpos, qvel } }: WorkWorld): string {
+  const hash = createHash('sha256');
+  for (const { buffer, byteOffset, byteLength } of [qpos, qvel])
+    hash.update(new Uint8Array(buffer, byteOffset, byteLength));
+  return hash.digest('hex').slice(0, 16);
+}
+
+function summaryOf(episodes: readonly Episode[], wallS: number) {
+  const done = episodes.filter(({ success }) => success);
+  const simulatedS = episodes.reduce((sum, { timeS }) => sum + timeS, 0);
+  const { low, high } = wilson(done.length, episodes.length);
+  return {
+    seeds: episodes.length,
+    successes: done.length,
+    rate: round(done.length / episodes.length, 4),
+    wilson95: [round(low, 4), round(high, 4)],
+    medianS: round(percentiles(done.map(({ timeS }) => timeS))?.p50 ?? Number.NaN, 2),
+    timesRealTime: round(simulatedS / wallS, 1),
+  };
+}
+
+const round = (value: number, digits: number): number => Number(value.toFixed(digits));
+
+function print(json: boolean, row: Record<string, unknown>): void {
+  if (json) {
+    console.log(JSON.stringify(row));
+    return;
+  }
+  const text = Object.entries(row).map(
+    ([key, value]) => `${key} ${Array.isArray(value) ? value.join(' to ') : value}`,
+  );
+  console.log(text.join('   '));
+}

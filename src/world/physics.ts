@@ -1,0 +1,221 @@
+import { TeleopError } from '../core/errors.ts';
+import type { RobotModel } from '../geometry/robot-model.ts';
+import type { ArmFacts } from './arm-facts.ts';
+import { GRIPPER, OPEN_M } from './gripper-body.ts';
+import type { MjData, MjModel, Mujoco } from './mujoco.ts';
+import { gainsFor, SERVO_RAD_S, STEP_S, sceneXml } from './scene.ts';
+import { isFree, POSE_SIZE, type WorldBody } from './shape.ts';
+
+/** Numbers of the sensor of the net contact on the arm: found, force, position. */
+const CONTACT_NUMBERS = 7;
+/** Distance from a stop within which its own torque would count as contact. */
+const STOP_RAD = 1e-3;
+const FREE_DOFS = 6;
+
+/** The net contact on the arm. */
+export interface ArmContact {
+  forceN: Float64Array;
+  atM: Float64Array;
+}
+
+/**
+ * An arm with a gripper and bodies, stepped by MuJoCo. `step` and everything read from it allocate nothing. Another
+ * instance made by the same `Mujoco` may move its memory, so an instance is stepped only while no other is made.
+ */
+export class Physics {
+  readonly xml: string;
+  readonly bodies: readonly WorldBody[];
+  readonly joints: number;
+  readonly qpos: Float64Array;
+  readonly qvel: Float64Array;
+  readonly ctrl: Float64Array;
+  readonly gravity: Float64Array;
+  readonly contact: ArmContact = { forceN: new Float64Array(3), atM: new Float64Array(3) };
+  readonly #mujoco: Mujoco;
+  readonly #model: MjModel;
+  readonly #data: MjData;
+  readonly #robot: RobotModel;
+  readonly #xpos: Float64Array;
+  readonly #xquat: Float64Array;
+  readonly #effort: Float64Array;
+  readonly #sensors: Float64Array;
+  readonly #force: Float64Array;
+  readonly #forceRange: Float64Array;
+  readonly #gripM: Float64Array;
+  readonly #ids: Int32Array;
+  readonly #handId: number;
+  readonly #gripSite: number;
+
+  constructor(mujoco: Mujoco, robot: RobotModel, facts: ArmFacts, bodies: readonly WorldBody[]) {
+    if (robot.family === 'hand')
+      throw new TeleopError('bad-model', `${robot.name} is a hand: its model has no joint positions`, {
+        hint: 'Use an arm in the world, for example `--model ur3`.',
+      });
+    this.#mujoco = mujoco;
+    this.#robot = robot;
+    this.bodies = bodies;
+    this.joints = robot.joints.length;
+    const gains = gainsFor(inertiasAtHome(mujoco, robot, sceneXml(robot, facts, [], null)));
+    this.xml = sceneXml(robot, facts, bodies, gains);
+    this.#model = mujoco.MjModel.from_xml_string(this.xml);
+    this.#data = new mujoco.MjData(this.#model);
+    mujoco.mj_forward(this.#model, this.#data);
+    // Views of the heap: valid until it grows, which only another compile causes.
+    const { qpos, qvel, ctrl, xpos, xquat, qfrc_constraint, sensordata, actuator_force } = this.#data;
+    this.qpos = qpos;
+    this.qvel = qvel;
+    this.ctrl = ctrl;
+    this.gravity = this.#model.opt.gravity;
+    this.#xpos = xpos;
+    this.#xquat = xquat;
+    this.#effort = qfrc_constraint;
+    this.#sensors = sensordata;
+    this.#force = actuator_force;
+    this.#forceRange = this.#model.actuator_forcerange;
+    this.#gripM = this.#data.site_xpos;
+    this.#ids = Int32Array.from(bodies, ({ name }) => this.#id('mjOBJ_BODY', name));
+    this.#handId = this.#id('mjOBJ_BODY', 'hand');
+    this.#gripSite = this.#id('mjOBJ_SITE', 'grip');
+  }
+
+  /** Everything at rest, the arm at these angles with its gripper open; bodies by their poses, seven numbers each. */
+  reset(jointsRad: ArrayLike<number>, poses: ArrayLike<number>): void {
+    this.#mujoco.mj_resetData(this.#model, this.#data);
+    for (let i = 0; i < this.joints; i++) this.qpos[i] = this.ctrl[i] = jointsRad[i]!;
+    this.qpos[this.joints] = this.qpos[this.joints + 1] = GRIPPER.strokeM;
+    this.ctrl[this.joints] = OPEN_M;
+    this.#forceRange[2 * this.joints] = -GRIPPER.forceN;
+    this.bodies.forEach((body, i) => {
+      this.#place(body, i, poses, i * POSE_SIZE);
+    });
+    this.#mujoco.mj_forward(this.#model, this.#data);
+  }
+
+  #place(body: WorldBody, index: number, poses: ArrayLike<number>, at: number): void {
+    if (body.slide !== undefined) return;
+    const id = this.#ids[index]!;
+    const { jnt_qposadr, body_jntadr, body_pos, body_quat } = this.#model;
+    const free = isFree(body);
+    const from = free ? jnt_qposadr[body_jntadr[id]!]! : 3 * id;
+    for (let k = 0; k < 3; k++) (free ? this.qpos : body_pos)[from + k] = poses[at + k]!;
+    for (let k = 0; k < 4; k++)
+      if (free) this.qpos[from + 3 + k] = poses[at + 3 + k]!;
+      else body_quat[4 * id + k] = poses[at + 3 + k]!;
+  }
+
+  /** One step of `STEP_S`. */
+  step(): void {
+    this.#mujoco.mj_step(this.#model, this.#data);
+  }
+
+  /** Fills the poses of all bodies, seven numbers each. */
+  poses(out: Float64Array): void {
+    for (let i = 0; i < this.#ids.length; i++) this.#pose(this.#ids[i]!, out, i * POSE_SIZE);
+  }
+
+  /** Pose of the hand: the flange, turned so that z is the direction of approach. */
+  handPose(out: Float64Array): void {
+    this.#pose(this.#handId, out, 0);
+  }
+
+  /** The point between the pads. */
+  gripPoint(outM: Float64Array): void {
+    for (let k = 0; k < 3; k++) outM[k] = this.#gripM[3 * this.#gripSite + k]!;
+  }
+
+  #pose(id: number, out: Float64Array, at: number): void {
+    for (let k = 0; k < 3; k++) out[at + k] = this.#xpos[3 * id + k]!;
+    for (let k = 0; k < 4; k++) out[at + 3 + k] = this.#xquat[4 * id + k]!;
+  }
+
+  /** Speed of a body: the norm of its velocity and angular velocity (m/s and rad/s together). */
+  speed(index: number): number {
+    const id = this.#ids[index]!;
+    const joint = this.#model.body_jntadr[id]!;
+    if (joint < 0) return 0;
+    const from = this.#model.jnt_dofadr[joint]!;
+    const dofs = isFree(this.bodies[index]!) ? FREE_DOFS : 1;
+    let sum = 0;
+    for (let k = 0; k < dofs; k++) sum += this.qvel[from + k]! ** 2;
+    return Math.sqrt(sum);
+  }
+
+  /**
+   * Torque on each joint from outside: exactly the contacts, because the arm has neither friction nor contact with
+   * itself. A joint at its stop counts as 0, because the stop's torque cannot be told apart.
+   */
+  externalEffort(outNm: Float64Array): void {
+    const { joints } = this.#robot;
+    for (let i = 0; i < this.joints; i++) {
+      const q = this.qpos[i]!;
+      const { minRad, maxRad } = joints[i]!;
+      outNm[i] = q < minRad + STOP_RAD || q > maxRad - STOP_RAD ? 0 : this.#effort[i]!;
+    }
+  }
+
+  /** Torque of each servo. */
+  servoEffort(outNm: Float64Array): void {
+    for (let i = 0; i < this.joints; i++) outNm[i] = this.#force[i]!;
+  }
+
+  /** Distance between the pads. */
+  get openingM(): number {
+    return this.qpos[this.joints]! + this.qpos[this.joints + 1]!;
+  }
+
+  /** What the pads feel: the smaller of the two. */
+  get gripForceN(): number {
+    return Math.min(this.#sensors[0]!, this.#sensors[1]!);
+  }
+
+  /** Closes with no more than this force on each pad. */
+  limitGrip(forceN: number): void {
+    this.#forceRange[2 * this.joints] = -forceN;
+  }
+
+  /** Fills `contact`; false if nothing touches the arm. */
+  readContact(): boolean {
+    for (let k = 0; k < 3; k++) {
+      this.contact.forceN[k] = this.#sensors[3 + k]!;
+      this.contact.atM[k] = this.#sensors[6 + k]!;
+    }
+    return this.#sensors[2]! > 0;
+  }
+
+  /** Whether both pads touch a movable body; `movable` counts only those. */
+  isHeld(movable: number): boolean {
+    const at = 2 + CONTACT_NUMBERS + 2 * movable;
+    return this.#sensors[at]! > 0 && this.#sensors[at + 1]! > 0;
+  }
+
+  dispose(): void {
+    this.#data.delete();
+    this.#model.delete();
+  }
+
+  #id(type: string, name: string): number {
+    return this.#mujoco.mj_name2id(this.#model, this.#mujoco.mjtObj[type]!.value, name);
+  }
+}
+
+/** Time by which a servo follows a ramp. */
+export const SERVO_LAG_S = 2 / SERVO_RAD_S;
+export { STEP_S };
+
+/** Diagonal of the mass matrix in the home pose. */
+function inertiasAtHome(mujoco: Mujoco, robot: RobotModel, xml: string): number[] {
+  const model = mujoco.MjModel.from_xml_string(xml);
+  const data = new mujoco.MjData(model);
+  const full = new mujoco.DoubleBuffer(model.nv * model.nv);
+  robot.homeRad.forEach((rad, i) => {
+    data.qpos[i] = rad;
+  });
+  mujoco.mj_forward(model, data);
+  mujoco.mj_fullM(model, data, full);
+  const matrix = full.GetView();
+  const diagonal = robot.joints.map((_, i) => matrix[i * model.nv + i]!);
+  full.delete();
+  data.delete();
+  model.delete();
+  return diagonal;
+}

@@ -1,0 +1,39 @@
+import { ExpertHand } from './expert-hand.ts';
+import { OPEN_M } from './gripper-body.ts';
+import { STEP_S } from './physics.ts';
+import type { WorkWorld } from './work-world.ts';
+
+const CYCLE_S = 0.005;
+const STEPS = Math.round(CYCLE_S / STEP_S);
+/** After the expert's last move, time for things to come to rest. */
+const SETTLE_S = 1;
+
+export interface Episode {
+  seed: number;
+  success: boolean;
+  score: number;
+  /** Simulated time until success, or until the end. */
+  timeS: number;
+  /** Cycles in which the arm did not reach the hand. */
+  outOfReach: number;
+}
+
+/** Lets the task's expert do a seed at 200 Hz, without a clock: as fast as the machine computes. */
+export function runExpert(world: WorkWorld, seed: number, readyRad: Float64Array): Episode {
+  world.reset(seed, readyRad);
+  const hand = new ExpertHand(world.task.expert(world), world.gripM);
+  const targetRad = Float64Array.from(readyRad);
+  const { progress } = world;
+  let outOfReach = 0;
+  let settledS = 0;
+  while (Number.isNaN(progress.doneS) && !progress.isLate && settledS < SETTLE_S) {
+    hand.tick(CYCLE_S);
+    if (hand.isDone) settledS += CYCLE_S;
+    if (!world.reach.follow(hand.pointM, hand.yawRad, targetRad, targetRad)) outOfReach++;
+    world.servo.target(targetRad, 1 - hand.openM / OPEN_M);
+    for (let i = 0; i < STEPS; i++) world.step();
+  }
+  const success = !Number.isNaN(progress.doneS);
+  const timeS = success ? progress.doneS : progress.elapsedS;
+  return { seed, success, score: progress.score, timeS, outOfReach };
+}

@@ -1,0 +1,81 @@
+import type { RobotModel } from '../geometry/robot-model.ts';
+import { armXml } from './arm-bodies.ts';
+import type { ArmFacts } from './arm-facts.ts';
+import { GRIPPER_ACTUATOR, GRIPPER_LINKS, padPairsXml } from './gripper-body.ts';
+import { isFree, type Shape, text, type WorldBody } from './shape.ts';
+
+export const STEP_S = 0.001;
+/** A servo follows a ramp this much later: 2 ζ / ω with ζ = 1. */
+export const SERVO_RAD_S = 50;
+
+/** Stiffness and damping of a servo. */
+export interface Gains {
+  kp: number;
+  kv: number;
+}
+
+/** Critically damped servos for joints with these inertias. */
+export const gainsFor = (inertias: readonly number[]): Gains[] =>
+  inertias.map((inertia) => ({ kp: inertia * SERVO_RAD_S ** 2, kv: 2 * inertia * SERVO_RAD_S }));
+
+const geomName = (body: WorldBody, shape: number): string => `${body.name}/${shape}`;
+
+/** The whole world as MJCF. Without gains it serves only to read the arm's inertia. */
+export function sceneXml(
+  model: RobotModel,
+  facts: ArmFacts,
+  bodies: readonly WorldBody[],
+  gains: readonly Gains[] | null,
+): string {
+  const movable = bodies.filter(({ massKg }) => massKg !== undefined);
+  const pairs = movable.flatMap((body) => body.shapes.map((_, i) => padPairsXml(geomName(body, i))));
+  return `<mujoco model="world">
+<compiler angle="radian" autolimits="true"/>
+<option timestep="${STEP_S}" integrator="implicitfast" cone="elliptic" impratio="100" iterations="50" tolerance="1e-8" solver="Newton"/>
+<size memory="8M"/>
+<default>
+<geom solref="0.005 1" solimp="0.95 0.99 0.001" condim="3" friction="0.7 0.005 0.0005" contype="1" conaffinity="3"/>
+<default class="arm"><geom contype="2" conaffinity="1" condim="3" friction="0.5 0.005 0.0001"/></default>
+<default class="pad"><geom contype="2" conaffinity="1" condim="4" friction="1.2 0.02 0.001" priority="2"/></default>
+</default>
+<worldbody>
+<geom name="table" type="plane" size="1 1 0.1"/>
+<body name="base" pos="${text(facts.layout.baseM)}">${armXml(model, facts)}</body>
+${bodies.map((body) => bodyXml(body, bodies)).join('\n')}
+</worldbody>
+<contact>${pairs.join('')}</contact>
+${GRIPPER_LINKS}
+<actuator>${model.joints.map(({ name }, i) => servoXml(name, gains?.[i], facts.torqueNm[i]!)).join('\n')}
+${GRIPPER_ACTUATOR}</actuator>
+<sensor><touch name="touchL" site="touchL"/><touch name="touchR" site="touchR"/>
+<contact name="arm" subtree1="base" num="1" data="found force pos" reduce="netforce"/>
+${movable.map(({ name }) => ['L', 'R'].map((side) => `<contact name="${name}/${side}" geom1="pad${side}" body2="${name}" num="1" data="found"/>`).join('')).join('')}</sensor>
+</mujoco>`;
+}
+
+function servoXml(joint: string, gains: Gains | undefined, torqueNm: number): string {
+  const { kp, kv } = gains ?? { kp: 100, kv: 5 };
+  return `<position name="${joint}" joint="${joint}" kp="${text([kp])}" kv="${text([kv])}" forcerange="${-torqueNm} ${torqueNm}"/>`;
+}
+
+function bodyXml(body: WorldBody, bodies: readonly WorldBody[]): string {
+  if (body.slide !== undefined) return '';
+  const inner = bodies.filter(({ slide }) => slide?.in === body.name).map(slidingXml);
+  const joint = isFree(body) ? '<freejoint/>' : '';
+  return `<body name="${body.name}">${joint}${geomsXml(body)}${inner.join('')}</body>`;
+}
+
+function slidingXml(body: WorldBody): string {
+  const { axis, rangeM, frictionN } = body.slide!;
+  return `<body name="${body.name}"><joint name="${body.name}" type="slide" axis="${text(axis)}" range="${text(rangeM)}" frictionloss="${frictionN}" damping="1"/>${geomsXml(body)}</body>`;
+}
+
+function geomsXml(body: WorldBody): string {
+  const share = body.massKg === undefined ? '' : ` mass="${text([body.massKg / body.shapes.length])}"`;
+  return body.shapes.map((shape, i) => shapeXml(shape, geomName(body, i), share)).join('');
+}
+
+function shapeXml({ kind, sizeM, atM, quatWxyz }: Shape, name: string, mass: string): string {
+  const turn = quatWxyz === undefined ? '' : ` quat="${text(quatWxyz)}"`;
+  return `<geom name="${name}" type="${kind}" size="${text(sizeM)}" pos="${text(atM)}"${turn}${mass}/>`;
+}

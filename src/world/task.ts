@@ -1,0 +1,87 @@
+import type { Random } from '../core/random.ts';
+import type { Layout } from './arm-facts.ts';
+import type { WorldBody } from './shape.ts';
+
+/** Where a body starts: on the table, upright. */
+export interface Place {
+  xM: number;
+  yM: number;
+  zM: number;
+  yawRad: number;
+}
+
+/** What a task, an expert or a modelled person sees of a body. */
+export interface Seen extends Place {
+  /** Cosine of its tilt: 1 upright. */
+  upright: number;
+  /** Metres and radians per second together. */
+  speed: number;
+}
+
+export interface WorldView {
+  readonly layout: Layout;
+  /** By its name. */
+  see(body: string): Seen;
+  /** The point between the pads, and their distance. */
+  readonly gripM: ArrayLike<number>;
+  readonly openingM: number;
+}
+
+/** Progress from 0 to 1; 1 is success. */
+export type Score = number;
+
+/** What an expert does next, with the gripper straight down. */
+export type Move =
+  /** Takes the point between the pads to a place, along a straight line. */
+  | {
+      kind: 'go';
+      xM: number;
+      yM: number;
+      zM: number;
+      yawRad: number;
+      speedMS: number;
+      restS: number;
+      toleranceM: number;
+    }
+  | { kind: 'grip'; openM: number; waitS: number };
+
+/** A task: one file in `tasks/`, found by its name. Pure: the same seed gives the same start everywhere. */
+export interface Task {
+  readonly name: string;
+  readonly title: string;
+  /** For the person. */
+  readonly instruction: string;
+  readonly limitS: number;
+  bodies(layout: Layout): readonly WorldBody[];
+  /** One per body that does not slide in another, in their order. */
+  start(layout: Layout, random: Random): readonly Place[];
+  score(view: WorldView): Score;
+  /** A way to do it: yields moves, and looks again after each. */
+  expert(view: WorldView): Generator<Move, void, void>;
+}
+
+/** Random places in a rectangle, each at least `apartM` from the others. */
+export function scatter(
+  random: Random,
+  count: number,
+  { xM, yM }: Pick<Layout, 'xM' | 'yM'>,
+  apartM: number,
+): { xM: number; yM: number; yawRad: number }[] {
+  for (let attempt = 0; ; attempt++) {
+    const found: { xM: number; yM: number; yawRad: number }[] = [];
+    for (let tries = 0; found.length < count && tries < 200; tries++) {
+      const place = {
+        xM: random.between(xM),
+        yM: random.between(yM),
+        yawRad: (random.uniform() - 0.5) * (Math.PI / 2),
+      };
+      if (found.every((other) => Math.hypot(other.xM - place.xM, other.yM - place.yM) >= apartM))
+        found.push(place);
+    }
+    if (found.length === count) return found;
+    if (attempt > 100) throw new Error(`${count} things do not fit ${apartM} m apart`);
+  }
+}
+
+/** Slower than this counts as at rest. */
+export const AT_REST = 0.05;

@@ -1,0 +1,44 @@
+import { type Hand, HIGH_M, pick, place } from '../skills.ts';
+import { AT_REST, scatter, type Task } from '../task.ts';
+import { CUBE_M, CUBES, cube, tray } from '../things.ts';
+
+const TRAY_HALF_M = 0.07;
+const INSIDE_M = 0.065;
+/** Where the expert puts them, from the middle of the tray. */
+const SLOTS = [
+  [-0.03, -0.03],
+  [0.03, -0.03],
+  [0, 0.03],
+] as const;
+
+export const sort: Task = {
+  name: 'sort',
+  title: 'Three cubes into the tray',
+  instruction: 'Put the three cubes into the tray.',
+  limitS: 60,
+  bodies: () => [tray('tray', TRAY_HALF_M), ...CUBES.map(cube)],
+  start({ trayM, ...layout }, random) {
+    const cubes = scatter(random, CUBES.length, layout, 0.075);
+    return [
+      { xM: trayM[0], yM: trayM[1], zM: 0, yawRad: 0 },
+      ...cubes.map((at) => ({ ...at, zM: CUBE_M / 2 })),
+    ];
+  },
+  score(view) {
+    const [x, y] = view.layout.trayM;
+    const inside = CUBES.filter((name) => {
+      const { xM, yM, zM, speed } = view.see(name);
+      return Math.abs(xM - x) < INSIDE_M && Math.abs(yM - y) < INSIDE_M && zM < 0.075 && speed < AT_REST;
+    });
+    return inside.length / CUBES.length;
+  },
+  *expert(view) {
+    const hand: Hand = { yawRad: 0 };
+    const [x, y] = view.layout.trayM;
+    for (const [i, name] of CUBES.entries()) {
+      const [dx, dy] = SLOTS[i]!;
+      yield* pick(view, hand, name, CUBE_M / 2, HIGH_M);
+      yield* place(view, hand, name, { xM: x + dx, yM: y + dy, zM: 0.026, yawRad: 0, highM: HIGH_M });
+    }
+  },
+};

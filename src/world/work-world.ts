@@ -1,0 +1,138 @@
+import { Random } from '../core/random.ts';
+import type { RobotModel } from '../geometry/robot-model.ts';
+import { type ArmFacts, armFacts } from './arm-facts.ts';
+import type { Mujoco } from './mujoco.ts';
+import { Physics, STEP_S } from './physics.ts';
+import { createReach, type Reach } from './reach.ts';
+import { Servo } from './servo.ts';
+import { POSE_SIZE } from './shape.ts';
+import type { Place, Score, Seen, Task, WorldView } from './task.ts';
+
+/** How often progress is judged. */
+const JUDGE_STEPS = 20;
+/** Success counts once it has lasted this long. */
+const LASTING_S = 0.25;
+
+export interface Progress {
+  elapsedS: number;
+  score: Score;
+  /** When the score became 1, for good; NaN before. */
+  doneS: number;
+  /** The time limit has passed without success. */
+  isLate: boolean;
+}
+
+/** One arm with one task: physics in steps of a millisecond, and the task's progress. */
+export class WorkWorld implements WorldView {
+  readonly model: RobotModel;
+  readonly facts: ArmFacts;
+  readonly task: Task;
+  readonly physics: Physics;
+  readonly reach: Reach;
+  readonly servo: Servo;
+  readonly gripM = new Float64Array(3);
+  readonly progress: Progress = { elapsedS: 0, score: 0, doneS: Number.NaN, isLate: false };
+  seed = 0;
+  readonly #poses: Float64Array;
+  readonly #index: ReadonlyMap<string, number>;
+  #steps = 0;
+  #scoredS = Number.NaN;
+
+  constructor(mujoco: Mujoco, model: RobotModel, task: Task, lagS = 0.04) {
+    this.model = model;
+    this.facts = armFacts(model);
+    this.task = task;
+    const bodies = task.bodies(this.facts.layout);
+    this.physics = new Physics(mujoco, model, this.facts, bodies);
+    this.reach = createReach(model, this.facts);
+    this.servo = new Servo(model, lagS);
+    this.#poses = new Float64Array(bodies.length * POSE_SIZE);
+    this.#index = new Map(bodies.map(({ name }, i) => [name, i]));
+  }
+
+  get layout() {
+    return this.facts.layout;
+  }
+
+  get openingM(): number {
+    return this.physics.openingM;
+  }
+
+  /** Everything to the start of a seed; the arm to these angles, with its gripper open. */
+  reset(seed: number, jointsRad: ArrayLike<number>): void {
+    this.seed = seed;
+    this.physics.reset(jointsRad, startPoses(this.task, this.layout, this.physics.bodies, seed));
+    this.servo.hold(this.physics.qpos, this.physics.ctrl[this.physics.joints]!);
+    this.#steps = 0;
+    this.#scoredS = Number.NaN;
+    Object.assign(this.progress, { elapsedS: 0, score: 0, doneS: Number.NaN, isLate: false });
+    this.#look();
+  }
+
+  /** One millisecond. */
+  step(): void {
+    this.servo.step(this.physics.ctrl);
+    this.physics.step();
+    this.#steps++;
+    if (this.#steps % JUDGE_STEPS === 0) this.#judge();
+  }
+
+  see(body: string): Seen {
+    const index = this.#index.get(body);
+    if (index === undefined) throw new Error(`there is no body ${body}`);
+    this.#look();
+    return seenAt(this.#poses, index * POSE_SIZE, this.physics.speed(index));
+  }
+
+  #look(): void {
+    this.physics.poses(this.#poses);
+    this.physics.gripPoint(this.gripM);
+  }
+
+  #judge(): void {
+    const { progress } = this;
+    if (!Number.isNaN(progress.doneS) || progress.isLate) return;
+    progress.elapsedS = this.#steps * STEP_S;
+    progress.score = this.task.score(this);
+    if (progress.score < 1) this.#scoredS = Number.NaN;
+    else if (Number.isNaN(this.#scoredS)) this.#scoredS = progress.elapsedS;
+    if (progress.elapsedS - this.#scoredS >= LASTING_S) progress.doneS = this.#scoredS;
+    else progress.isLate = progress.elapsedS >= this.task.limitS;
+  }
+}
+
+/** Poses of all bodies at the start of a seed. A body that slides in another follows from its joint. */
+export function startPoses(
+  task: Task,
+  layout: ArmFacts['layout'],
+  bodies: Physics['bodies'],
+  seed: number,
+): Float64Array {
+  const places = task.start(layout, new Random(seed, task.name));
+  const poses = new Float64Array(bodies.length * POSE_SIZE);
+  let next = 0;
+  bodies.forEach((body, i) => {
+    if (body.slide === undefined) poses.set(poseOf(places[next++]!), i * POSE_SIZE);
+  });
+  return poses;
+}
+
+function poseOf({ xM, yM, zM, yawRad }: Place): number[] {
+  const half = yawRad / 2;
+  return [xM, yM, zM, Math.cos(half), 0, 0, Math.sin(half)].map((value) => Number(value.toFixed(9)));
+}
+
+function seenAt(poses: Float64Array, at: number, speed: number): Seen {
+  const w = poses[at + 3]!;
+  const x = poses[at + 4]!;
+  const y = poses[at + 5]!;
+  const z = poses[at + 6]!;
+  return {
+    xM: poses[at]!,
+    yM: poses[at + 1]!,
+    zM: poses[at + 2]!,
+    yawRad: Math.atan2(2 * (w * z + x * y), 1 - 2 * (y * y + z * z)),
+    upright: 1 - 2 * (x * x + y * y),
+    speed,
+  };
+}
