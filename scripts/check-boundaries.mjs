@@ -15,7 +15,7 @@ const MAY_IMPORT = {
   files: ['core'],
   native: ['core'],
   // Stages: one step of the data path each.
-  input: [],
+  input: ['world'], // its expert knows the tasks
   mapping: [],
   wire: [],
   camera: [],

@@ -15,6 +15,7 @@ import { ConsoleLink } from './link/socket.ts';
 import { ClearanceLine } from './operate/clearance.ts';
 import { InputsPanel } from './operate/inputs-panel.ts';
 import { LinkControls } from './operate/link-controls.ts';
+import { TaskCard } from './operate/task-card.ts';
 import { Banner } from './panels/banner.ts';
 import { Estop } from './panels/estop.ts';
 import { FingersPanel } from './panels/fingers-panel.ts';
@@ -87,6 +88,7 @@ const estop = new Estop(
 );
 const statePanel = new StatePanel((request) => link.send(request));
 const inputs = new InputsPanel((request) => link.send(request));
+const taskCard = new TaskCard((request) => link.send(request));
 const linkControls = new LinkControls((request) => link.send(request));
 const pages = new LazyPages({ commands, fleet, send: (request) => link.send(request) });
 const router = new Router(enter, fleet ? ['fleet', 'operate', 'latency', 'record'] : OPERATOR_PAGES);
@@ -162,6 +164,7 @@ function receive(message: ServerMessage): void {
     measure.show(message, nowMs);
     clearance.update(message.robot);
     linkControls.update(message);
+    taskCard.update(message);
   }
   pages.show(message, nowMs);
   showState();

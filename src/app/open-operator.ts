@@ -50,6 +50,7 @@ export async function openOperator(
     lateness: new DurationHistogram(memory.lateness),
     board: new SnapshotBoard(memory.board),
     person: memory.person,
+    world: new SnapshotBoard(memory.world),
     onClosed: (record) => {
       keep(record);
       rows.onClosed(record);

@@ -56,6 +56,7 @@ export async function runRobot(
       counters,
       lateness: new DurationHistogram(memory.lateness),
       board: new SnapshotBoard(memory.board),
+      world: new SnapshotBoard(memory.world),
       onTransition,
       flight: new FlightRecorder(memory.flight),
       neighbour: start.neighbour,

@@ -7,6 +7,7 @@ import { RING_ROW } from '../messages/ring-row.ts';
 import { ROBOT_BOARD } from '../messages/robot-board.ts';
 import { FLAG_BYTES, type Flags, type Role } from '../messages/role-flags.ts';
 import { TRACE_FIELDS } from '../messages/trace-record.ts';
+import { WORLD_STATE } from '../messages/world-state.ts';
 import { BOARD } from '../operator/board.ts';
 import { jointsRing } from '../operator/joints-ring.ts';
 import { PERSON_BOARD } from '../operator/person-board.ts';
@@ -42,6 +43,8 @@ export interface RoleMemory extends Flags {
   person: SharedArrayBuffer;
   /** The newest command on the robot's topic. */
   topics: SharedArrayBuffer;
+  /** The simulated world, if the robot has one: as read on the robot, as received on the operator. */
+  world: SharedArrayBuffer;
 }
 
 /** Start data of a control worker. */
@@ -106,5 +109,6 @@ export function createRoleMemory(role: Role, joints: number, controlHz = 0, pair
     pair: SnapshotBoard.create(PAIR_BOARD.size(pairJoints)).buffer,
     person: SnapshotBoard.create(PERSON_BOARD.size(0)).buffer,
     topics: SnapshotBoard.create(TOPIC_BOARD.size(joints)).buffer,
+    world: SnapshotBoard.create(WORLD_STATE.size()).buffer,
   };
 }

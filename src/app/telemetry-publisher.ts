@@ -12,9 +12,10 @@ import { sideRequestSchema } from '../messages/desk-requests.ts';
 import { knowsMotors, MOTOR_FIELDS, type MotorHealth, type MotorReport } from '../messages/motor-health.ts';
 import type { Person } from '../messages/person.ts';
 import { PLAYOUT_MODES } from '../messages/playout-request.ts';
-import type { ClosedCommand, InputStream, Telemetry } from '../messages/telemetry.ts';
+import type { ClosedCommand, InputStream, Telemetry, WorldTelemetry } from '../messages/telemetry.ts';
 import { OUTCOMES, SEGMENTS, TRACE, type TraceRecord } from '../messages/trace-record.ts';
 import type { VideoEvent } from '../messages/video-event.ts';
+import { WORLD_POSE_SIZE, WORLD_STATE } from '../messages/world-state.ts';
 import { BOARD, BOARD_INPUTS, boardWords } from '../operator/board.ts';
 import { LiveFeel } from '../operator/live-feel.ts';
 import { type PersonBoard, personBoard, writePersonBoard } from '../operator/person-board.ts';
@@ -177,6 +178,7 @@ function telemetryBuilder(
   trouble: () => string,
 ): () => Telemetry | null {
   const board = new SnapshotBoard(memory.board);
+  const world = worldReader(memory.world);
   const counters = new Counters(memory.counters);
   const live = new LiveFeel(memory.telemetryJoints);
   const drain = closedDrain(RecordRing.attach(memory.telemetryRing), (record) => live.add(record));
@@ -252,6 +254,7 @@ function telemetryBuilder(
             ...(motors && { motors }),
           }
         : null,
+      world: world(),
       commandedRad: Number.isFinite(ageMs) ? angles(shown.commandedRad) : null,
       closed,
       feel: live.feel(),
@@ -268,6 +271,22 @@ function telemetryBuilder(
       counters: counters.snapshot() as Record<string, number>,
       record: recorder.status,
       trouble: trouble(),
+    };
+  };
+}
+
+function worldReader(memory: SharedArrayBuffer): () => WorldTelemetry | null {
+  const board = new SnapshotBoard(memory);
+  const seen = WORLD_STATE.create();
+  return () => {
+    const task = board.read(seen.packed);
+    if (task === null) return null;
+    const { seed, round: nth, elapsedS, limitS, score, outcome, held, contactN, bodies } = seen;
+    return {
+      ...{ task, seed, round: nth, elapsedS, limitS, score, outcome, held },
+      contact: contactN > 0 ? { atM: [...seen.contactM], forceN: contactN } : null,
+      baseM: [...seen.baseM],
+      poses: [...seen.poses.subarray(0, bodies * WORLD_POSE_SIZE)],
     };
   };
 }

@@ -55,7 +55,7 @@ function list(json: boolean): void {
 function show(given: Given, name: string, json: boolean): void {
   const { title, instruction, limitS, bodies } = taskNamed(name);
   const { layout, massKg } = armFacts(modelOf(given));
-  const things = bodies(layout);
+  const things = bodies();
   if (json) {
     console.log(JSON.stringify({ name, title, instruction, limitS, layout, bodies: things }));
     return;

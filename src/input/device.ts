@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 import type { Reason } from '../core/counters.ts';
 import type { HandSample, SampleStatus } from '../messages/hand-sample.ts';
+import type { WorldState } from '../messages/world-state.ts';
 
 /** Bytes in, samples out: an input device owns no socket and no clock, so replay and fuzzing are free. */
 export interface InputDevice {
@@ -29,6 +30,8 @@ export interface InputDevice {
   quality?(nowNs: number, out: InputQuality): void;
   /** Presses of its record button, if it has one. Never decreases. */
   readonly recordPresses?: number;
+  /** The newest state of the robot's simulated world, for an input that acts in it. Valid only during the call. */
+  see?(world: WorldState, task: string): void;
   /** Restarts its motion, if it has one. */
   restart?(nowNs: number): void;
 }

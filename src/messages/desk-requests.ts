@@ -3,6 +3,7 @@ import { personName, personSchema } from './person.ts';
 import { PLAYOUT_MODES, PLAYOUT_QUALITIES } from './playout-request.ts';
 import type { DeskRequest } from './telemetry.ts';
 import type { VideoEvent } from './video-event.ts';
+import { MAX_TASK_CHARS } from './world-state.ts';
 
 /** What a page, a command line or a console may request of an operator process: one schema per kind, used at each hop. */
 
@@ -19,6 +20,11 @@ const action = z.discriminatedUnion('kind', [
   plain('home'),
   plain('hold'),
   plain('teleop'),
+  z.strictObject({
+    kind: z.literal('world'),
+    task: z.string().max(MAX_TASK_CHARS),
+    seed: z.int().min(0).nullable(),
+  }),
   z.strictObject({ kind: z.literal('input'), name: z.string().max(64) }),
   z.strictObject({ kind: z.literal('playout'), quality: z.enum(PLAYOUT_QUALITIES) }),
   z.strictObject({ kind: z.literal('playout-way'), way: z.enum(PLAYOUT_MODES) }),

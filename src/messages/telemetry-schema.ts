@@ -4,6 +4,7 @@ import { PLAYOUT_MODES, PLAYOUT_QUALITIES } from './playout-request.ts';
 import { RECORDER_STATES } from './recording.ts';
 import { LIMITED_BY, SUPERVISOR_STATES } from './robot-state.ts';
 import { OPERATOR_MODES, type Telemetry } from './telemetry.ts';
+import { MAX_WORLD_BODIES, WORLD_OUTCOMES, WORLD_POSE_SIZE } from './world-state.ts';
 
 /**
  * What an operator on this machine publishes, as subscribers validate it. Fields of a later version are
@@ -49,6 +50,13 @@ const robot = z.object({
   motors: motors.exactOptional(),
 });
 
+const world = z.object({
+  ...{ task: word, seed: count, round: count, elapsedS: z.number(), limitS: z.number(), score: z.number() },
+  ...{ outcome: z.enum(WORLD_OUTCOMES), held: z.number(), baseM: numbers(3) },
+  contact: z.object({ atM: numbers(3), forceN: z.number() }).nullable(),
+  poses: numbers(MAX_WORLD_BODIES * WORLD_POSE_SIZE),
+});
+
 const closed = z.object({
   ...{ seq: count, atS: z.number(), outcome: word, oneWayMs: maybe, playoutMs: maybe, queueDepth: maybe },
   segmentsMs: z.array(maybe).max(32),
@@ -73,6 +81,7 @@ const schema: z.ZodType<Telemetry, unknown> = z.object({
     limitTowards: numbers(3).nullable().exactOptional(),
   }),
   ...{ hand: hand.nullable(), robot: robot.nullable(), commandedRad: numbers(64).nullable() },
+  world: world.nullable().exactOptional(),
   ...{ closed: z.array(closed).max(1024), feel: feel.nullable().exactOptional() },
   ...{ motionLatencyMs: maybe.exactOptional(), motionConfidence: maybe.exactOptional() },
   totals: z.object({

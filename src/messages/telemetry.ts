@@ -3,6 +3,7 @@ import type { Person } from './person.ts';
 import type { PlayoutMode, PlayoutQuality } from './playout-request.ts';
 import type { RecorderStatus, RecordRequest } from './recording.ts';
 import type { LimitedBy, SupervisorState } from './robot-state.ts';
+import type { WorldOutcome } from './world-state.ts';
 
 /** What moves the robot: nothing, the hand, or homing. */
 export const OPERATOR_MODES = ['hold', 'teleop', 'home'] as const;
@@ -78,6 +79,8 @@ export interface Telemetry {
     /** Condition of the motors, one value per joint; absent from robots that do not report it. */
     motors?: MotorReport;
   } | null;
+  /** The simulated world of the robot; null or absent: it has none. */
+  world?: WorldTelemetry | null;
   /** Joint command most recently sent: the ghost. */
   commandedRad: number[] | null;
   /** Commands closed since the previous message, oldest first. */
@@ -104,6 +107,24 @@ export interface Telemetry {
   record?: RecorderStatus | null;
   /** Why the trace cannot be written at the moment, and what to do; empty or absent: no problem. */
   trouble?: string;
+}
+
+/** As in `WorldState`, in metres; the table's top is z = 0. */
+export interface WorldTelemetry {
+  task: string;
+  seed: number;
+  round: number;
+  elapsedS: number;
+  limitS: number;
+  score: number;
+  outcome: WorldOutcome;
+  /** Index of the body in the gripper; −1: none. */
+  held: number;
+  /** Where something touches the arm, and the net force; null: nothing does. */
+  contact: { atM: number[]; forceN: number } | null;
+  baseM: number[];
+  /** Seven numbers per body: position, quaternion w, x, y, z. */
+  poses: number[];
 }
 
 /** Seconds judged one by one; docs/playout.md defines the rules. */
@@ -156,6 +177,8 @@ export type DeskRequest =
   | { kind: 'input'; name: string }
   /** A person's hand, measured by the page: stored under that name and used from the next engagement on. */
   | { kind: 'person'; name: string; person: Person }
+  /** Starts a task of the simulated world over: empty keeps the task, null takes the next seed. */
+  | { kind: 'world'; task: string; seed: number | null }
   | RecordRequest
   | {
       kind: 'hand';

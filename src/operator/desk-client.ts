@@ -1,6 +1,7 @@
 import type { Counters } from '../core/counters.ts';
 import type { DeskAction } from '../messages/desk-action.ts';
 import type { RobotState } from '../messages/robot-state.ts';
+import type { WorldRequest } from '../messages/world-state.ts';
 import { emptyDesk, encodeDesk } from '../wire/codecs/desk.ts';
 import type { Outbox, Peer } from '../wire/reactor.ts';
 
@@ -42,10 +43,11 @@ export class DeskClient {
     this.#estopSinceNs = Number.NaN;
   }
 
-  ask(action: DeskAction, epoch: number, nowNs: number): void {
+  ask(action: DeskAction, epoch: number, nowNs: number, world: WorldRequest | null = null): void {
     if (this.#pending && this.#message.action === 'estop') return;
     this.#estopSinceNs = action === 'estop' ? nowNs : Number.NaN;
     this.#message.action = action;
+    if (world !== null) this.#message.world = world;
     this.#message.epoch = epoch;
     this.#message.request++;
     this.#pending = true;

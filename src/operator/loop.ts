@@ -17,10 +17,12 @@ import type { PlayoutMode, PlayoutRequest } from '../messages/playout-request.ts
 import { LIMITED_BY, type LimitedBy } from '../messages/robot-state.ts';
 import type { OperatorMode } from '../messages/telemetry.ts';
 import type { PackedTrace } from '../messages/trace-record.ts';
+import { WORLD_STATE } from '../messages/world-state.ts';
 import type { Rig } from '../rig/rig.ts';
 import { encodeBye, encodeHello } from '../wire/codecs/desk.ts';
 import { frameType, TAG_BYTES } from '../wire/codecs/frame.ts';
 import { decodeState, type StateOrigin } from '../wire/codecs/state.ts';
+import { decodeWorld } from '../wire/codecs/world.ts';
 import type { DatagramHandler, Outbox, Peer } from '../wire/reactor.ts';
 import { BOARD, BOARD_INPUTS, boardText } from './board.ts';
 import { CommandSource } from './command-source.ts';
@@ -50,6 +52,8 @@ export interface OperatorParts {
   /** Lateness of every deadline the loop woke for. */
   lateness: DurationHistogram;
   board: SnapshotBoard;
+  /** Gets the robot's simulated world, if it has one. */
+  world?: SnapshotBoard;
   onClosed: (record: PackedTrace) => void;
   /** Feeds a recorder, after the command was sent. */
   rows?: RowFeed;
@@ -86,6 +90,7 @@ export class OperatorLoop implements DatagramHandler {
   readonly #inputNames: string[];
   readonly #bytes = new Uint8Array(256);
   readonly #shown;
+  readonly #world = WORLD_STATE.create();
   readonly #origin: StateOrigin = { boot: 0, session: 0 };
   readonly #playoutRequest: PlayoutRequest;
   readonly #quality = emptyQuality();
@@ -263,6 +268,7 @@ export class OperatorLoop implements DatagramHandler {
     }
     if (socket === OPERATOR_SOCKETS.state) {
       if (from !== robot.state) return 'unknown-source';
+      if (type === 'world') return this.#onWorld(bytes, length);
       return type === 'state' ? this.#onState(bytes, length, receivedNs) : 'wrong-port';
     }
     if (from !== robot.sync) return 'unknown-source';
@@ -288,6 +294,15 @@ export class OperatorLoop implements DatagramHandler {
       this.#autoArm = false;
       if (this.robot.state.state === 'idle') this.ask('arm', receivedNs);
     }
+    return null;
+  }
+
+  #onWorld(bytes: Uint8Array, length: number): Reason | null {
+    const decoded = decodeWorld(bytes, length, this.#world, this.#origin);
+    if (typeof decoded === 'string') return decoded;
+    if (this.#origin.session !== this.#parts.session) return 'unknown-source';
+    this.#parts.world?.write(this.#world.packed, decoded.task);
+    this.sampler.see(this.#world, decoded.task);
     return null;
   }
 
@@ -329,6 +344,10 @@ export class OperatorLoop implements DatagramHandler {
     const { kind } = request;
     if (kind === 'home') return this.#commandSource.home(receivedNs);
     if (kind === 'input') return this.sampler.select(request.name) ? null : 'malformed';
+    if (kind === 'world') {
+      this.#desk.ask('world', this.robot.state.epoch, receivedNs, { task: request.task, seed: request.seed });
+      return null;
+    }
     if (kind === 'playout-way') return this.#requestMode(request.way);
     if (kind === 'playout') {
       this.#playoutRequest.quality = request.quality;

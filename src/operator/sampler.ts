@@ -1,5 +1,6 @@
 import type { DeskBytes, InputDevice, InputQuality } from '../input/device.ts';
 import { emptyHandSample, type HandSample, type SampleStatus } from '../messages/hand-sample.ts';
+import type { WorldState } from '../messages/world-state.ts';
 import { Topic } from './topic.ts';
 
 export interface OpenInput {
@@ -82,6 +83,11 @@ export class Sampler {
     if (device !== this.#inputs.get(this.#active)!.device) return;
     this.#received = device;
     this.#receivedNs = arrivedNs;
+  }
+
+  /** The robot's simulated world was received. */
+  see(world: WorldState, task: string): void {
+    for (const { device } of this.#inputs.values()) device.see?.(world, task);
   }
 
   /** How often the record button of any input was pressed. Hot path. */

@@ -2,7 +2,7 @@ import { openSync, writeSync } from 'node:fs';
 import { number, oneOf, perJoint, struct } from '../core/memory/struct-layout.ts';
 import type { MotorHealth } from '../messages/motor-health.ts';
 import { TICK_STATUSES, type TickStatus } from '../messages/robot-state.ts';
-import type { Driver, HandOver, JointReading } from './driver.ts';
+import type { Driver, HandOver, JointReading, WorldPort } from './driver.ts';
 
 const DRIVER_CALLS = ['enable', 'read', 'write', 'stop'] as const;
 export type DriverCall = (typeof DRIVER_CALLS)[number];
@@ -47,6 +47,10 @@ export class LoggedDriver implements Driver {
 
   get handOver(): HandOver | undefined {
     return this.#driver.handOver;
+  }
+
+  get world(): WorldPort | null | undefined {
+    return this.#driver.world;
   }
 
   enable(nowNs: number): TickStatus {

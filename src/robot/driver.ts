@@ -3,6 +3,7 @@ import type { Clock } from '../core/time/clock.ts';
 import type { RobotModel } from '../geometry/robot-model.ts';
 import type { MotorHealth } from '../messages/motor-health.ts';
 import type { TickStatus } from '../messages/robot-state.ts';
+import type { WorldState } from '../messages/world-state.ts';
 
 /** Joint positions as a driver reads them. Filled in place. */
 export interface JointReading {
@@ -31,6 +32,14 @@ export interface HandOver {
   next(out: WriteResult): boolean;
 }
 
+/** The world of a driver that simulates one. */
+export interface WorldPort {
+  /** Fills `out` and returns the task's name; empty before the first state. */
+  read(out: WorldState): string;
+  /** Starts a task over, soon: empty keeps the task, null takes the next seed. An unknown task is ignored. */
+  request(task: string, seed: number | null): void;
+}
+
 /**
  * An open robot. `enable`, `read`, `write` and `stop` are called once per control cycle from one thread: they never
  * await, throw or allocate. A driver with sockets or buses does its I/O on that thread's event loop
@@ -47,6 +56,8 @@ export interface Driver {
   readonly health?: MotorHealth | undefined;
   /** Absent if `write` itself writes. */
   readonly handOver?: HandOver | undefined;
+  /** Absent or null: what the robot moves in is unknown. */
+  readonly world?: WorldPort | null | undefined;
   /**
    * Powers the joints and holds the present pose: enabling must not move. Returns `stale` while in progress:
    * call it again each cycle; writes take effect only after `ok`. Returns `fault` if it failed.

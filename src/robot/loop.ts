@@ -9,6 +9,7 @@ import { copyMotorHealth } from '../messages/motor-health.ts';
 import type { PlayoutRequest } from '../messages/playout-request.ts';
 import type { Outcome, Receipt } from '../messages/receipt.ts';
 import { ROBOT_BOARD, writeRobotBoard } from '../messages/robot-board.ts';
+import { WORLD_STATE } from '../messages/world-state.ts';
 import {
   copyCommand,
   decodeCommand,
@@ -21,6 +22,7 @@ import { frameType } from '../wire/codecs/frame.ts';
 import { emptyReceipt, encodeReceipt } from '../wire/codecs/receipt.ts';
 import { emptyState, encodeState } from '../wire/codecs/state.ts';
 import { decodeProbe, emptyProbe, encodeProbeReply } from '../wire/codecs/sync.ts';
+import { encodeWorld } from '../wire/codecs/world.ts';
 import {
   type DatagramHandler,
   MAX_DATAGRAM_BYTES,
@@ -60,6 +62,8 @@ export interface RobotParts {
   counters: Counters;
   lateness: DurationHistogram;
   board: SnapshotBoard;
+  /** Gets the simulated world, if the driver has one. */
+  world?: SnapshotBoard;
   onTransition: (transition: Transition) => void;
   /** Keeps the last seconds; absent in simulations. */
   flight?: FlightRecorder;
@@ -78,6 +82,8 @@ export interface RobotParts {
 /** One second of commands at 1 kHz, the longest that playout may hold them. */
 const QUEUE_CAPACITY = 1024;
 const MOTORS_HZ = 5;
+/** Messages about a simulated world per second: for people to see. */
+const WORLD_HZ = 30;
 /** Cap on the measured reply cost, so that one stall does not distort the estimate. */
 const MAX_REPLY_COST_NS = 300e3;
 
@@ -99,6 +105,9 @@ export class RobotLoop implements DatagramHandler {
   readonly #probe = emptyProbe();
   readonly #state;
   readonly #snapshot;
+  readonly #worlds: Periodic;
+  readonly #world = WORLD_STATE.create();
+  #task = '';
   readonly #learning: NetworkLearning;
   readonly #pairWatch: PairWatch | null;
   readonly #topics: TopicCommander | null;
@@ -119,6 +128,7 @@ export class RobotLoop implements DatagramHandler {
     this.#cycles = new Periodic(rig.robot.controlHz, nowNs);
     this.#states = new Periodic(rig.robot.stateHz, nowNs);
     this.#motors = new Periodic(MOTORS_HZ, nowNs);
+    this.#worlds = new Periodic(WORLD_HZ, nowNs);
     this.#state = emptyState(joints);
     this.#newest = emptyCommand(joints);
     this.#earlier = emptyEarlier(joints);
@@ -155,6 +165,7 @@ export class RobotLoop implements DatagramHandler {
     while (this.queue.nextDueNs <= nowNs) this.#release(nowNs);
     if (this.#cycles.due(nowNs)) this.#cycle(nowNs);
     if (this.#states.due(nowNs)) this.#publishState(nowNs);
+    if (this.#parts.driver.world && this.#worlds.due(nowNs)) this.#publishWorld(nowNs);
   }
 
   #cycle(nowNs: number): void {
@@ -174,6 +185,21 @@ export class RobotLoop implements DatagramHandler {
     this.supervisor.tick(nowNs);
     const { queue, supervisor } = this;
     writeRobotBoard(this.#parts.board, this.#snapshot, nowNs, supervisor, queue.releasedSeq, queue.depth);
+    this.#readWorld();
+  }
+
+  #readWorld(): void {
+    const { driver, world: board } = this.#parts;
+    if (!driver.world) return;
+    this.#task = driver.world.read(this.#world);
+    if (this.#task !== '') board?.write(this.#world.packed, this.#task);
+  }
+
+  #publishWorld(nowNs: number): void {
+    if (this.#task === '' || this.#lease.statePeer === 0 || !this.#lease.isHeld(nowNs)) return;
+    const origin = { boot: this.#parts.boot, session: this.#lease.session };
+    const length = encodeWorld(origin, this.#task, this.#world, this.#bytes);
+    this.#send(ROBOT_SOCKETS.state, length, this.#lease.statePeer);
   }
 
   #checkFleet({ estop, leaseOver }: NonNullable<RobotParts['fleet']>, nowNs: number): void {
@@ -333,6 +359,8 @@ export class RobotLoop implements DatagramHandler {
     if (desk.action === 'arm') this.supervisor.arm(nowNs);
     else if (desk.action === 'disarm') this.supervisor.disarm(nowNs);
     else if (desk.action === 'reset') this.supervisor.reset(desk.epoch, nowNs);
+    else if (desk.action === 'world')
+      this.#parts.driver.world?.request(desk.world?.task ?? '', desk.world?.seed ?? null);
     if (stops) this.#publishState(nowNs);
     return null;
   }

@@ -1,11 +1,14 @@
+import { wrapRad } from '../geometry/frames.ts';
 import { OPEN_M } from './gripper-body.ts';
-import type { Move } from './task.ts';
+import type { Move, WorldView } from './task.ts';
 
 /** No move is shorter than this. */
 const MIN_MOVE_S = 0.15;
 /** Peak over mean speed of a minimum-jerk move. */
 const PEAK = 1.875;
 const MAX_TURN_RAD_S = 2.5;
+/** Time for an arm to arrive where the hand is. */
+const FOLLOWING_S = 0.4;
 
 /** Carries out an expert's moves in time: where the point between the pads should be. */
 export class ExpertHand {
@@ -14,7 +17,10 @@ export class ExpertHand {
   openM = OPEN_M;
   isDone = false;
   readonly #moves: Iterator<Move, void, void>;
+  readonly #actual: WorldView | null;
   readonly #fromM = new Float64Array(3);
+  readonly #toM = new Float64Array(3);
+  #toYawRad = 0;
   #fromYawRad = 0;
   #move: Move | null = null;
   /** Time into the present move, its moving part, and its whole length. */
@@ -22,8 +28,18 @@ export class ExpertHand {
   #movingS = 0;
   #lengthS = 0;
 
-  constructor(moves: Iterator<Move, void, void>, pointM: ArrayLike<number>, yawRad = 0) {
+  /**
+   * With `actual`, each move starts by what is seen: the hand moves by the distance from the gripper to the goal, so
+   * that an arm that did not follow exactly still arrives. Then each move rests until the arm has followed.
+   */
+  constructor(
+    moves: Iterator<Move, void, void>,
+    pointM: ArrayLike<number>,
+    yawRad = 0,
+    actual: WorldView | null = null,
+  ) {
     this.#moves = moves;
+    this.#actual = actual;
     this.pointM.set([pointM[0]!, pointM[1]!, pointM[2]!]);
     this.yawRad = yawRad;
   }
@@ -34,7 +50,7 @@ export class ExpertHand {
       this.#finish();
       this.#begin();
     }
-    if (this.#move?.kind === 'go') this.#along(this.#move, this.#atS / this.#movingS);
+    if (this.#move?.kind === 'go') this.#along(this.#atS / this.#movingS);
   }
 
   #begin(): void {
@@ -53,24 +69,30 @@ export class ExpertHand {
     }
     this.#fromM.set(this.pointM);
     this.#fromYawRad = this.yawRad;
-    const [x, y, z] = this.pointM as unknown as [number, number, number];
-    const farM = Math.hypot(value.xM - x, value.yM - y, value.zM - z);
-    const turnRad = Math.abs(value.yawRad - this.yawRad);
+    this.#aim(value);
+    const farM = Math.hypot(...this.#toM.map((goal, i) => goal - this.#fromM[i]!));
+    const turnRad = Math.abs(this.#toYawRad - this.yawRad);
     this.#movingS = Math.max(MIN_MOVE_S, (PEAK * farM) / value.speedMS, (PEAK * turnRad) / MAX_TURN_RAD_S);
-    this.#lengthS = this.#movingS + value.restS;
+    this.#lengthS = this.#movingS + value.restS + (this.#actual === null ? 0 : FOLLOWING_S);
+  }
+
+  #aim({ xM, yM, zM, yawRad }: Extract<Move, { kind: 'go' }>): void {
+    this.#toM.set([xM, yM, zM]);
+    this.#toYawRad = yawRad;
+    if (this.#actual === null) return;
+    for (let k = 0; k < 3; k++) this.#toM[k]! += this.pointM[k]! - this.#actual.gripM[k]!;
+    this.#toYawRad = this.yawRad + wrapRad(yawRad - this.#actual.gripYawRad);
   }
 
   #finish(): void {
-    if (this.#move?.kind === 'go') this.#along(this.#move, 1);
+    if (this.#move?.kind === 'go') this.#along(1);
   }
 
-  #along({ xM, yM, zM, yawRad }: Extract<Move, { kind: 'go' }>, part: number): void {
+  #along(part: number): void {
     const u = Math.min(1, part);
     const share = u * u * u * (10 - 15 * u + 6 * u * u);
     const from = this.#fromM;
-    this.pointM[0] = from[0]! + share * (xM - from[0]!);
-    this.pointM[1] = from[1]! + share * (yM - from[1]!);
-    this.pointM[2] = from[2]! + share * (zM - from[2]!);
-    this.yawRad = this.#fromYawRad + share * (yawRad - this.#fromYawRad);
+    for (let k = 0; k < 3; k++) this.pointM[k] = from[k]! + share * (this.#toM[k]! - from[k]!);
+    this.yawRad = this.#fromYawRad + share * (this.#toYawRad - this.#fromYawRad);
   }
 }

@@ -1,4 +1,5 @@
 import { TeleopError } from '../core/errors.ts';
+import { wrapRad } from '../geometry/frames.ts';
 import type { RobotModel } from '../geometry/robot-model.ts';
 import type { ArmFacts } from './arm-facts.ts';
 import { GRIPPER, OPEN_M } from './gripper-body.ts';
@@ -43,6 +44,7 @@ export class Physics {
   readonly #forceRange: Float64Array;
   readonly #gripM: Float64Array;
   readonly #ids: Int32Array;
+  readonly #scratch = new Float64Array(POSE_SIZE);
   readonly #handId: number;
   readonly #gripSite: number;
 
@@ -78,17 +80,35 @@ export class Physics {
     this.#gripSite = this.#id('mjOBJ_SITE', 'grip');
   }
 
+  /** Bodies at these poses and at rest; the arm as it is. */
+  placeBodies(poses: ArrayLike<number>): void {
+    // Slides and free bodies come after the arm and its two fingers.
+    this.qvel.fill(0, this.joints + 2);
+    for (const { name, slide } of this.bodies)
+      if (slide !== undefined) this.qpos[this.#model.jnt_qposadr[this.#id('mjOBJ_JOINT', name)]!] = 0;
+    this.bodies.forEach((body, i) => {
+      this.#place(body, i, poses, i * POSE_SIZE);
+    });
+    this.#mujoco.mj_forward(this.#model, this.#data);
+  }
+
+  /** Takes the pose, the speed and the controls of another arm of the same model. */
+  takeArm(other: Physics): void {
+    for (let i = 0; i < this.joints + 2; i++) {
+      this.qpos[i] = other.qpos[i]!;
+      this.qvel[i] = other.qvel[i]!;
+    }
+    for (let i = 0; i <= this.joints; i++) this.ctrl[i] = other.ctrl[i]!;
+    this.#mujoco.mj_forward(this.#model, this.#data);
+  }
+
   /** Everything at rest, the arm at these angles with its gripper open; bodies by their poses, seven numbers each. */
   reset(jointsRad: ArrayLike<number>, poses: ArrayLike<number>): void {
     this.#mujoco.mj_resetData(this.#model, this.#data);
     for (let i = 0; i < this.joints; i++) this.qpos[i] = this.ctrl[i] = jointsRad[i]!;
     this.qpos[this.joints] = this.qpos[this.joints + 1] = GRIPPER.strokeM;
     this.ctrl[this.joints] = OPEN_M;
-    this.#forceRange[2 * this.joints] = -GRIPPER.forceN;
-    this.bodies.forEach((body, i) => {
-      this.#place(body, i, poses, i * POSE_SIZE);
-    });
-    this.#mujoco.mj_forward(this.#model, this.#data);
+    this.placeBodies(poses);
   }
 
   #place(body: WorldBody, index: number, poses: ArrayLike<number>, at: number): void {
@@ -182,10 +202,25 @@ export class Physics {
     return this.#sensors[2]! > 0;
   }
 
-  /** Whether both pads touch a movable body; `movable` counts only those. */
-  isHeld(movable: number): boolean {
-    const at = 2 + CONTACT_NUMBERS + 2 * movable;
-    return this.#sensors[at]! > 0 && this.#sensors[at + 1]! > 0;
+  /** Index of the body that both pads touch; −1: none. */
+  heldBody(): number {
+    let at = 2 + CONTACT_NUMBERS;
+    for (let i = 0; i < this.bodies.length; i++) {
+      if (this.bodies[i]!.massKg === undefined) continue;
+      if (this.#sensors[at]! > 0 && this.#sensors[at + 1]! > 0) return i;
+      at += 2;
+    }
+    return -1;
+  }
+
+  /** Rotation of the gripper about the vertical, from `zeroRad`, in [−π, π]; for one that points down. */
+  gripYawRad(zeroRad: number): number {
+    this.#pose(this.#handId, this.#scratch, 0);
+    const w = this.#scratch[3]!;
+    const x = this.#scratch[4]!;
+    const y = this.#scratch[5]!;
+    const z = this.#scratch[6]!;
+    return wrapRad(Math.atan2(2 * (x * y + z * w), 1 - 2 * (y * y + z * z)) - zeroRad);
   }
 
   dispose(): void {

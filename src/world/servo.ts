@@ -31,6 +31,13 @@ export class Servo {
     this.#openM = openM;
   }
 
+  copy(other: Servo): void {
+    this.#commandRad.set(other.#commandRad);
+    this.#targetRad.set(other.#targetRad);
+    this.#left = other.#left;
+    this.#openM = other.#openM;
+  }
+
   /** `gripper`: 0 open to 1 closed. */
   target(jointsRad: Float64Array, gripper: number): void {
     this.#targetRad.set(jointsRad);

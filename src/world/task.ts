@@ -19,11 +19,11 @@ export interface Seen extends Place {
 }
 
 export interface WorldView {
-  readonly layout: Layout;
   /** By its name. */
   see(body: string): Seen;
   /** The point between the pads, and their distance. */
   readonly gripM: ArrayLike<number>;
+  readonly gripYawRad: number;
   readonly openingM: number;
 }
 
@@ -52,7 +52,7 @@ export interface Task {
   /** For the person. */
   readonly instruction: string;
   readonly limitS: number;
-  bodies(layout: Layout): readonly WorldBody[];
+  bodies(): readonly WorldBody[];
   /** One per body that does not slide in another, in their order. */
   start(layout: Layout, random: Random): readonly Place[];
   score(view: WorldView): Score;
@@ -85,3 +85,19 @@ export function scatter(
 
 /** Slower than this counts as at rest. */
 export const AT_REST = 0.05;
+
+/** What a pose of seven numbers shows. */
+export function seenAt(poses: Float64Array, at: number, speed: number): Seen {
+  const w = poses[at + 3]!;
+  const x = poses[at + 4]!;
+  const y = poses[at + 5]!;
+  const z = poses[at + 6]!;
+  return {
+    xM: poses[at]!,
+    yM: poses[at + 1]!,
+    zM: poses[at + 2]!,
+    yawRad: Math.atan2(2 * (w * z + x * y), 1 - 2 * (y * y + z * z)),
+    upright: 1 - 2 * (x * x + y * y),
+    speed,
+  };
+}

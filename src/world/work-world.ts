@@ -6,7 +6,7 @@ import { Physics, STEP_S } from './physics.ts';
 import { createReach, type Reach } from './reach.ts';
 import { Servo } from './servo.ts';
 import { POSE_SIZE } from './shape.ts';
-import type { Place, Score, Seen, Task, WorldView } from './task.ts';
+import { type Place, type Score, type Seen, seenAt, type Task, type WorldView } from './task.ts';
 
 /** How often progress is judged. */
 const JUDGE_STEPS = 20;
@@ -37,12 +37,13 @@ export class WorkWorld implements WorldView {
   readonly #index: ReadonlyMap<string, number>;
   #steps = 0;
   #scoredS = Number.NaN;
+  #overStep = Number.NaN;
 
   constructor(mujoco: Mujoco, model: RobotModel, task: Task, lagS = 0.04) {
     this.model = model;
     this.facts = armFacts(model);
     this.task = task;
-    const bodies = task.bodies(this.facts.layout);
+    const bodies = task.bodies();
     this.physics = new Physics(mujoco, model, this.facts, bodies);
     this.reach = createReach(model, this.facts);
     this.servo = new Servo(model, lagS);
@@ -54,6 +55,10 @@ export class WorkWorld implements WorldView {
     return this.facts.layout;
   }
 
+  get gripYawRad(): number {
+    return this.physics.gripYawRad(this.layout.yawRad);
+  }
+
   get openingM(): number {
     return this.physics.openingM;
   }
@@ -63,10 +68,34 @@ export class WorkWorld implements WorldView {
     this.seed = seed;
     this.physics.reset(jointsRad, startPoses(this.task, this.layout, this.physics.bodies, seed));
     this.servo.hold(this.physics.qpos, this.physics.ctrl[this.physics.joints]!);
+    this.#begin();
+  }
+
+  /** The things to the start of a seed; the arm and its servos go on. */
+  resetThings(seed: number): void {
+    this.seed = seed;
+    this.physics.placeBodies(startPoses(this.task, this.layout, this.physics.bodies, seed));
+    this.#begin();
+  }
+
+  /** The start of a seed, with the arm of another world of the same model. */
+  continueFrom(other: WorkWorld, seed: number): void {
+    this.physics.takeArm(other.physics);
+    this.servo.copy(other.servo);
+    this.resetThings(seed);
+  }
+
+  #begin(): void {
     this.#steps = 0;
     this.#scoredS = Number.NaN;
+    this.#overStep = Number.NaN;
     Object.assign(this.progress, { elapsedS: 0, score: 0, doneS: Number.NaN, isLate: false });
     this.#look();
+  }
+
+  /** Time since success or the time limit; 0 before. */
+  get restedS(): number {
+    return Number.isNaN(this.#overStep) ? 0 : (this.#steps - this.#overStep) * STEP_S;
   }
 
   /** One millisecond. */
@@ -98,6 +127,7 @@ export class WorkWorld implements WorldView {
     else if (Number.isNaN(this.#scoredS)) this.#scoredS = progress.elapsedS;
     if (progress.elapsedS - this.#scoredS >= LASTING_S) progress.doneS = this.#scoredS;
     else progress.isLate = progress.elapsedS >= this.task.limitS;
+    if (!Number.isNaN(progress.doneS) || progress.isLate) this.#overStep = this.#steps;
   }
 }
 
@@ -120,19 +150,4 @@ export function startPoses(
 function poseOf({ xM, yM, zM, yawRad }: Place): number[] {
   const half = yawRad / 2;
   return [xM, yM, zM, Math.cos(half), 0, 0, Math.sin(half)].map((value) => Number(value.toFixed(9)));
-}
-
-function seenAt(poses: Float64Array, at: number, speed: number): Seen {
-  const w = poses[at + 3]!;
-  const x = poses[at + 4]!;
-  const y = poses[at + 5]!;
-  const z = poses[at + 6]!;
-  return {
-    xM: poses[at]!,
-    yM: poses[at + 1]!,
-    zM: poses[at + 2]!,
-    yawRad: Math.atan2(2 * (w * z + x * y), 1 - 2 * (y * y + z * z)),
-    upright: 1 - 2 * (x * x + y * y),
-    speed,
-  };
 }

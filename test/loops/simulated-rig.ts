@@ -16,7 +16,7 @@ import { OPERATOR_SOCKETS, OperatorLoop, type OperatorParts } from '../../src/op
 import type { OpenInput } from '../../src/operator/sampler.ts';
 import { loadRig, type Rig } from '../../src/rig/rig.ts';
 import { loadModel } from '../../src/rig/robot-models.ts';
-import type { Driver, HandOver, JointReading } from '../../src/robot/driver.ts';
+import type { Driver, HandOver, JointReading, WorldPort } from '../../src/robot/driver.ts';
 import { RobotLoop } from '../../src/robot/loop.ts';
 import type { Priors } from '../../src/robot/network-memory.ts';
 import type { PriorJson } from '../../src/robot/playout/adaptive/prior.ts';
@@ -134,6 +134,10 @@ export class RecordingDriver implements Driver {
     return this.#inner.handOver;
   }
 
+  get world(): WorldPort | null | undefined {
+    return this.#inner.world;
+  }
+
   enable(nowNs: number): TickStatus {
     return this.#inner.enable(nowNs);
   }
@@ -206,6 +210,8 @@ export interface OperatorSide {
 export interface SimulatedOptions {
   /** A shipped rig; its driver is replaced by the simulated arm. Default: demo. */
   rig?: string;
+  /** A shipped rig with its own driver. */
+  rigFile?: string;
   overrides?: string[];
   /** One-way delay in both directions, until `impair` is set. */
   delayMs?: number;
@@ -246,7 +252,7 @@ export class SimulatedRig {
     this.#options = options;
     this.clock = new ManualClock(options.startNs ?? 100e9);
     // A constant delay makes times predictable.
-    const shipped = loadRig(options.rig ?? 'demo', [
+    const shipped = loadRig(options.rigFile ?? options.rig ?? 'demo', [
       'robot.playout=fixed:60',
       ...(options.overrides ?? []),
     ]).config;

@@ -12,6 +12,7 @@ export const STATE_ADVICE: Record<SupervisorState, string> = {
 
 const INPUT_LABELS: Record<string, string> = {
   scripted: 'Scripted',
+  expert: 'Expert',
   page: 'Keyboard',
   openteach: 'OpenTeach',
   rctp: 'RCTP',
@@ -19,6 +20,7 @@ const INPUT_LABELS: Record<string, string> = {
 };
 
 const INPUT_HINTS: Record<string, string> = {
+  expert: 'Does the task by itself. Choose another input to take over.',
   scripted: 'A simulated hand draws a figure eight, rolls its wrist, and opens and closes the gripper.',
   openteach: 'The robot follows the hand that the headset tracks, unless the app is paused.',
   rctp: 'The robot follows while the headset tracks the hand. RCTP has no clutch.',

@@ -5,7 +5,7 @@ import type { LinkStatus } from '../link/page-link.ts';
 import { causeText, limitText } from './labels.ts';
 
 /** Inputs without a clutch of their own. */
-const CLUTCHLESS = new Set(['scripted', 'joints', 'rctp']);
+const CLUTCHLESS = new Set(['scripted', 'expert', 'joints', 'rctp']);
 /** A shorter hold ends without the user. */
 const SELF_RELEASE_MS = 1000;
 const WAITING = 'Waiting for telemetry.';

@@ -1,12 +1,14 @@
 import { Group, Mesh, Object3D } from 'three';
 import type { RobotModel } from '../../src/geometry/robot-model.ts';
+import { GRIPPER } from '../../src/world/gripper-body.ts';
 import type { ArmBody, ArmMaterial } from './arm-body.ts';
 import { createChainBody } from './chain-body.ts';
-import { createGripper, GRIPPER_LENGTH_M } from './gripper.ts';
+import { createGripper, GRIPPER_LENGTH_M, type Gripper } from './gripper.ts';
 import { createHandBody } from './hand-body.ts';
 import type { Palette } from './palette.ts';
 import { mergeParts, type Shapes } from './shapes.ts';
 import { urLooks } from './ur-links.ts';
+import { createWorldGripper } from './world-gripper.ts';
 
 /** An arm in the scene; angles in radians, one per joint. */
 export interface Arm {
@@ -19,14 +21,24 @@ export interface Arm {
   setGripper(closed: number): void;
 }
 
-/** `root` is in scene axes: the robot's base is Z up, the scene Y up. */
-export function createArm(model: RobotModel, palette: Palette, shapes: Shapes, material: ArmMaterial): Arm {
+/**
+ * `root` is in scene axes: the robot's base is Z up, the scene Y up. `isInWorld`: with the gripper of a simulated world.
+ */
+export function createArm(
+  model: RobotModel,
+  palette: Palette,
+  shapes: Shapes,
+  material: ArmMaterial,
+  isInWorld = false,
+): Arm {
   const isUr = model.family === 'ur' && model.joints.every((joint) => joint.dh !== undefined);
   const create = isUr ? createUrBody : model.family === 'hand' ? createHandBody : createChainBody;
   const body = create(model, palette, shapes, material);
   body.root.rotation.x = -Math.PI / 2;
   const tip = new Object3D();
   body.flange.add(tip);
+  if (isInWorld && model.family !== 'hand')
+    return inWorld(body, tip, createWorldGripper(model, palette, shapes, material));
   const gripper = model.gripper ? createGripper(palette, shapes, material) : null;
   if (gripper) {
     gripper.root.scale.setScalar(body.scale);
@@ -39,6 +51,20 @@ export function createArm(model: RobotModel, palette: Palette, shapes: Shapes, m
     lead: body.lead,
     setJoints: (angles) => body.setJoints(angles),
     setGripper: (closed) => gripper?.setClosed(closed),
+  };
+}
+
+function inWorld(body: ArmBody, tip: Object3D, gripper: Gripper): Arm {
+  body.flange.add(gripper.root);
+  gripper.root.add(tip);
+  tip.position.z = GRIPPER.padM;
+  return {
+    root: body.root,
+    tip,
+    // There, the gripper itself follows the hand.
+    lead: tip,
+    setJoints: (angles) => body.setJoints(angles),
+    setGripper: (closed) => gripper.setClosed(closed),
   };
 }
 

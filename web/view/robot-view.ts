@@ -77,7 +77,10 @@ export class RobotView {
   }
 
   show(telemetry: Telemetry, nowMs: number): void {
+    const isInWorld = telemetry.world != null;
+    const changed = isInWorld !== (this.#latest?.world != null);
     this.#latest = telemetry;
+    if (changed) this.#rebuild();
     this.#world?.aim(telemetry, nowMs);
     this.#request();
   }
@@ -129,6 +132,7 @@ export class RobotView {
       this.#quality.detail,
       reachOf(this.#model),
       this.#around,
+      this.#latest?.world ?? null,
     );
     this.#world.showShapes(this.#shapesShown);
     if (this.#latest) this.#world.aim(this.#latest, performance.now());

@@ -1,7 +1,7 @@
-import { Color, Line, type Material, Mesh, Scene, Vector3 } from 'three';
+import { Color, Group, Line, type Material, Mesh, type Object3D, Scene, Vector3 } from 'three';
 import type { RobotModel } from '../../src/geometry/robot-model.ts';
 import type { ConsoleScene } from '../../src/messages/console.ts';
-import type { Telemetry } from '../../src/messages/telemetry.ts';
+import type { Telemetry, WorldTelemetry } from '../../src/messages/telemetry.ts';
 import { type Arm, createArm } from './arm.ts';
 import { CollisionShapes } from './capsules.ts';
 import { createFloor } from './floor.ts';
@@ -12,12 +12,20 @@ import type { Palette } from './palette.ts';
 import { PoseTrack } from './pose-track.ts';
 import { ReachHint } from './reach-hint.ts';
 import { type Detail, Shapes } from './shapes.ts';
+import { Things } from './things.ts';
 import { Trail } from './trail.ts';
 
 const GHOST_OPACITY = 0.8;
 /** Joint differences at which the ghost appears and is fully visible. */
 const GHOST_FROM_RAD = 0.002;
 const GHOST_FULL_RAD = 0.012;
+
+/** The robot's base is Z up, the scene Y up. */
+function robotAxes(inside: Object3D): Group {
+  const group = new Group();
+  group.rotation.x = -Math.PI / 2;
+  return group.add(inside) as Group;
+}
 
 /** Everything in the scene for one model and one colour scheme. */
 export class World {
@@ -32,6 +40,7 @@ export class World {
   readonly #shapes: CollisionShapes;
   readonly #limit: LimitArrow;
   readonly #reach: ReachHint;
+  readonly #things: Things | null;
   readonly #measured: PoseTrack;
   readonly #commanded: PoseTrack;
   readonly #gripper = new PoseTrack(1);
@@ -49,16 +58,19 @@ export class World {
     detail: Detail,
     reachM: number,
     around: ConsoleScene | null,
+    simulated: WorldTelemetry | null = null,
   ) {
     const shapes = new Shapes(detail);
     // A robot hand follows the fingers, not the wrist.
     this.#followsPose = model.family !== 'hand';
     this.scene.background = new Color(palette.ground);
     this.#ghostMaterial = ghostMaterial(palette);
-    this.#robot = createArm(model, palette, shapes, solidMaterial(palette));
-    this.#ghost = createArm(model, palette, shapes, this.#ghostMaterial);
+    this.#robot = createArm(model, palette, shapes, solidMaterial(palette), simulated !== null);
+    this.#ghost = createArm(model, palette, shapes, this.#ghostMaterial, simulated !== null);
     this.#hand = new HandMarker(palette, shapes, Math.max(1, reachM / 0.457));
     this.#trail = new Trail(palette.trail);
+    this.#things = simulated === null ? null : new Things(palette, shapes);
+    if (this.#things) this.scene.add(robotAxes(this.#things.root));
     this.#shapes = new CollisionShapes(model, palette, shapes, around);
     this.#limit = new LimitArrow(palette);
     this.#reach = new ReachHint(model, palette);
@@ -69,7 +81,7 @@ export class World {
     this.#robot.tip.getWorldPosition(this.homeTip);
     this.#ghost.root.visible = false;
     this.scene.add(
-      createFloor(palette, around?.groundZM ?? 0),
+      createFloor(palette, simulated === null ? (around?.groundZM ?? 0) : -simulated.baseM[2]!),
       this.#robot.root,
       this.#ghost.root,
       this.#hand.root,
@@ -88,6 +100,7 @@ export class World {
     }
     if (commandedRad) this.#commanded.aim(commandedRad, nowMs);
     if (hand) this.#handPose.aim([...hand.positionM, ...hand.quatXyzw], nowMs);
+    if (telemetry.world) this.#things?.aim(telemetry.world, nowMs);
     if (robot) this.#shapes.mark(robot);
     this.#limit.aim(telemetry);
     if (this.#followsPose) this.#hand.setPoints(hand?.pointsM ?? null);
@@ -112,6 +125,7 @@ export class World {
     moving = this.#commanded.advance(nowMs) || moving;
     moving = this.#gripper.advance(nowMs) || moving;
     moving = this.#handPose.advance(nowMs) || moving;
+    moving = this.#things?.advance(nowMs) || moving;
     this.#robot.setJoints(this.#measured.shown);
     this.#robot.setGripper(this.#gripper.shown[0]!);
     this.#reach.setJoints(this.#measured.shown);

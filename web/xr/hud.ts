@@ -1,4 +1,6 @@
-import type { Telemetry } from '../../src/messages/telemetry.ts';
+import type { Telemetry, WorldTelemetry } from '../../src/messages/telemetry.ts';
+import { TASKS } from '../../src/world/task-list.ts';
+import { scoreText, timeText } from '../operate/task-text.ts';
 import { limitText } from '../panels/labels.ts';
 import { Board } from './board.ts';
 
@@ -43,6 +45,7 @@ export class Hud {
       fresh ? (telemetry?.robot?.cause ?? '') : 'the console sends no telemetry',
       problem(hud),
       this.#latency(hud),
+      ...(fresh && telemetry?.world ? [taskText(telemetry.world)] : []),
       hud.inControl ? 'you are in control' : `in control: ${hud.holder ?? 'nobody'}`,
     ];
     const text = lines.join('\n');
@@ -76,6 +79,11 @@ export class Hud {
     for (const [i, text] of rest.entries()) line(text, 196 + 46 * i, 30, '#e8edf3');
     this.board.show();
   }
+}
+
+function taskText(world: WorldTelemetry): string {
+  const task = TASKS.find(({ name }) => name === world.task);
+  return `${task?.instruction ?? world.task} ${timeText(world)}, ${scoreText(world)}`;
 }
 
 /** The most serious problem, or empty. */

@@ -17,7 +17,7 @@ import {
 } from 'three';
 import type { RobotModel } from '../../src/geometry/robot-model.ts';
 import { XR_JOINTS, type XrPacket } from '../../src/input/codecs/webxr-codec.ts';
-import type { Telemetry } from '../../src/messages/telemetry.ts';
+import type { Telemetry, WorldTelemetry } from '../../src/messages/telemetry.ts';
 import { type Arm, createArm } from '../view/arm.ts';
 import { LimitArrow } from '../view/limit-arrow.ts';
 import { ghostMaterial, solidMaterial } from '../view/materials.ts';
@@ -26,6 +26,7 @@ import { PoseTrack } from '../view/pose-track.ts';
 import type { Quality } from '../view/quality.ts';
 import { ReachHint } from '../view/reach-hint.ts';
 import { Shapes } from '../view/shapes.ts';
+import { Things } from '../view/things.ts';
 
 ColorManagement.enabled = false;
 
@@ -45,6 +46,9 @@ export class Room {
   readonly #table: Mesh;
   readonly #joints: InstancedMesh;
   readonly #matrix = new Matrix4();
+  #model: RobotModel | null = null;
+  #isInWorld = false;
+  #things: Things | null = null;
   #robot: Arm | null = null;
   #ghost: Arm | null = null;
   #reach: ReachHint | null = null;
@@ -90,13 +94,26 @@ export class Room {
   }
 
   setModel(model: RobotModel): void {
+    this.#model = model;
     this.#base.clear();
+    this.#things = this.#isInWorld ? new Things(this.#palette, this.#shapes) : null;
     const ghost = ghostMaterial(this.#palette);
     ghost.setOpacity(GHOST_OPACITY);
-    this.#robot = createArm(model, this.#palette, this.#shapes, solidMaterial(this.#palette));
-    this.#ghost = createArm(model, this.#palette, this.#shapes, ghost);
+    this.#robot = createArm(
+      model,
+      this.#palette,
+      this.#shapes,
+      solidMaterial(this.#palette),
+      this.#isInWorld,
+    );
+    this.#ghost = createArm(model, this.#palette, this.#shapes, ghost, this.#isInWorld);
     this.#reach = new ReachHint(model, this.#palette);
     this.#base.add(this.#robot.root, this.#ghost.root, this.#reach.root, this.#limit.root);
+    if (this.#things !== null) {
+      const axes = new Group();
+      axes.rotation.x = -Math.PI / 2;
+      this.#base.add(axes.add(this.#things.root));
+    }
     this.#measured = new PoseTrack(model.joints.length);
     this.#commanded = new PoseTrack(model.joints.length);
     this.#robot.setJoints(model.homeRad);
@@ -104,7 +121,13 @@ export class Room {
   }
 
   aim(telemetry: Telemetry, nowMs: number): void {
-    const { robot, commandedRad } = telemetry;
+    const { robot, commandedRad, world = null } = telemetry;
+    if (this.#model !== null && (world !== null) !== this.#isInWorld) {
+      this.#isInWorld = world !== null;
+      this.setModel(this.#model);
+      this.#showTable();
+    }
+    if (world !== null) this.#aimWorld(world, nowMs);
     this.#limit.aim(telemetry);
     if (robot) {
       this.#measured.aim(robot.measuredRad, nowMs);
@@ -115,7 +138,18 @@ export class Room {
     if (this.#ghost) this.#ghost.root.visible = commandedRad !== null && robot?.state === 'engaged';
   }
 
+  /** In a world, the table's top is where the world has it, and large enough for its things. */
+  #showTable(): void {
+    this.#table.scale.set(this.#isInWorld ? 2.6 : 1, 1, this.#isInWorld ? 2.6 : 1);
+  }
+
+  #aimWorld(world: WorldTelemetry, nowMs: number): void {
+    this.#base.position.y = BASE_M[1] + world.baseM[2]!;
+    this.#things?.aim(world, nowMs);
+  }
+
   draw(packet: XrPacket | null, nowMs: number): void {
+    this.#things?.advance(nowMs);
     if (this.#measured.started) {
       this.#measured.advance(nowMs);
       this.#commanded.advance(nowMs);

@@ -3,6 +3,7 @@ import { StructBoard } from '../../core/memory/struct-board.ts';
 import { flag, number, oneOf, perJoint, type StructOf, struct } from '../../core/memory/struct-layout.ts';
 import { copyMotorHealth, emptyMotorHealth } from '../../messages/motor-health.ts';
 import { TICK_STATUSES } from '../../messages/robot-state.ts';
+import { WORLD_STATE } from '../../messages/world-state.ts';
 import { createWriteResults } from './write-results.ts';
 
 /** Control thread to driver thread. The generation grows whenever power is switched on or off. */
@@ -12,6 +13,9 @@ const ORDER = struct({
   /** Grows with each target. */
   writes: number,
   gripper: number,
+  /** Grows with each request for the world; −1 as its seed: the next one. The board's text is the task. */
+  worldRequests: number,
+  worldSeed: number,
   positionsRad: perJoint,
 });
 
@@ -42,6 +46,8 @@ export interface DriverMemory {
   report: SharedArrayBuffer;
   /** Results of writes, from the driver thread. */
   results: SharedArrayBuffer;
+  /** The simulated world, from the driver thread; its text is the task. */
+  world: SharedArrayBuffer;
   /** [wakes, end of the thread requested] */
   wake: SharedArrayBuffer;
 }
@@ -51,6 +57,7 @@ export function createDriverMemory(joints: number): DriverMemory {
     order: SnapshotBoard.create(ORDER.size(joints)).buffer,
     report: SnapshotBoard.create(REPORT.size(joints)).buffer,
     results: createWriteResults(),
+    world: SnapshotBoard.create(WORLD_STATE.size()).buffer,
     wake: new SharedArrayBuffer(8),
   };
 }
@@ -68,3 +75,7 @@ export function reportBoard(memory: DriverMemory, joints: number): StructBoard<S
   copyMotorHealth(emptyMotorHealth(joints), report);
   return new StructBoard(memory.report, report);
 }
+
+/** The driver thread writes the world, the control thread reads it. */
+export const worldBoard = (memory: DriverMemory): StructBoard<StructOf<typeof WORLD_STATE>> =>
+  new StructBoard(memory.world, WORLD_STATE.create());

@@ -2,7 +2,7 @@ import type { Counters } from '../../core/counters.ts';
 import { type Clock, NS_PER_MS } from '../../core/time/clock.ts';
 import { copyMotorHealth } from '../../messages/motor-health.ts';
 import type { Driver } from '../driver.ts';
-import { type DriverMemory, orderBoard, reportBoard } from './driver-boards.ts';
+import { type DriverMemory, orderBoard, reportBoard, worldBoard } from './driver-boards.ts';
 import { WriteResults } from './write-results.ts';
 
 /** The control loop wakes this thread at 50 Hz or faster. After this silence it stops the robot. */
@@ -19,6 +19,9 @@ export class DriverLoop {
   readonly #reportBoard;
   readonly #report;
   readonly #results: WriteResults;
+  readonly #worldBoard;
+  /** Requests for the world that were passed on. */
+  #worldRequests = 0;
   /** Number of the newest target seen: it is written in the pass that sees it, or never. */
   #written = 0;
   /** The newest generation started. */
@@ -45,6 +48,7 @@ export class DriverLoop {
     this.#reportBoard = reportBoard(memory, joints);
     this.#report = this.#reportBoard.value;
     this.#results = new WriteResults(memory.results);
+    this.#worldBoard = worldBoard(memory);
     this.#receivedNs = clock.nowNs();
   }
 
@@ -59,6 +63,7 @@ export class DriverLoop {
   #carryOut(nowNs: number): void {
     const { writes, positionsRad, gripper } = this.#order;
     const isPowered = this.#power(nowNs);
+    this.#askWorld();
     if (writes === this.#written) return;
     this.#written = writes;
     if (isPowered) this.#report.writing = this.#driver.write(nowNs, positionsRad, gripper);
@@ -88,6 +93,13 @@ export class DriverLoop {
     return false;
   }
 
+  #askWorld(): void {
+    const { worldRequests, worldSeed } = this.#order;
+    if (worldRequests === this.#worldRequests) return;
+    this.#worldRequests = worldRequests;
+    this.#driver.world?.request(this.#orders.text, worldSeed < 0 ? null : worldSeed);
+  }
+
   #publish(nowNs: number): void {
     this.#report.beats++;
     const reading = this.#driver.read(nowNs, this.#report);
@@ -95,6 +107,8 @@ export class DriverLoop {
     if (this.#driver.health !== undefined) copyMotorHealth(this.#driver.health, this.#report);
     this.#reportBoard.write(this.#lapse || this.#driver.fault);
     this.#count();
+    const { world } = this.#driver;
+    if (world) this.#worldBoard.write(world.read(this.#worldBoard.value));
   }
 
   #count(): void {

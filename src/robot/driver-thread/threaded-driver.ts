@@ -1,8 +1,8 @@
 import { NS_PER_MS } from '../../core/time/clock.ts';
 import type { MotorHealth } from '../../messages/motor-health.ts';
 import type { TickStatus } from '../../messages/robot-state.ts';
-import type { Driver, HandOver, JointReading } from '../driver.ts';
-import { type DriverMemory, orderBoard, reportBoard } from './driver-boards.ts';
+import type { Driver, HandOver, JointReading, WorldPort } from '../driver.ts';
+import { type DriverMemory, orderBoard, reportBoard, worldBoard } from './driver-boards.ts';
 import { WriteResults } from './write-results.ts';
 
 /** A driver thread silent for this long counts as dead. */
@@ -14,11 +14,14 @@ const THREAD_SILENCE_NS = 250 * NS_PER_MS;
  */
 export class ThreadedDriver implements Driver {
   readonly handOver: HandOver;
+  readonly world: WorldPort;
   readonly #orders;
   readonly #order;
   readonly #reportBoard;
   readonly #report;
   readonly #wake: Int32Array;
+  /** Text of the order: the task requested last. */
+  #task = '';
   #beats = -1;
   #beatNs = Number.NaN;
   #silent = false;
@@ -31,6 +34,7 @@ export class ThreadedDriver implements Driver {
     const order = this.#orders.value;
     const results = new WriteResults(memory.results);
     this.#order = order;
+    this.world = this.#worldPort(memory);
     this.handOver = {
       get newest() {
         return order.writes;
@@ -41,6 +45,23 @@ export class ThreadedDriver implements Driver {
 
   get health(): MotorHealth {
     return this.#report;
+  }
+
+  #worldPort(memory: DriverMemory): WorldPort {
+    const board = worldBoard(memory);
+    return {
+      read: (out) => {
+        if (!board.read()) return '';
+        out.packed.set(board.value.packed);
+        return board.text;
+      },
+      request: (task, seed) => {
+        this.#order.worldRequests++;
+        this.#order.worldSeed = seed ?? -1;
+        this.#task = task;
+        this.#publish();
+      },
+    };
   }
 
   get fault(): string {
@@ -102,7 +123,7 @@ export class ThreadedDriver implements Driver {
   }
 
   #publish(): void {
-    this.#orders.write();
+    this.#orders.write(this.#task);
     Atomics.add(this.#wake, 0, 1);
     Atomics.notify(this.#wake, 0);
   }

@@ -2,17 +2,26 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { DESK_ACTIONS } from '../../messages/desk-action.ts';
-import { decodeDesk, decodeHello, emptyDesk, encodeBye, encodeDesk, encodeHello } from './desk.ts';
+import {
+  type DeskMessage,
+  decodeDesk,
+  decodeHello,
+  emptyDesk,
+  encodeBye,
+  encodeDesk,
+  encodeHello,
+} from './desk.ts';
 import { frameType } from './frame.ts';
 
-const desk = fc.record(
-  {
-    session: fc.maxSafeNat(),
-    request: fc.maxSafeNat(),
-    action: fc.constantFrom(...DESK_ACTIONS),
-    epoch: fc.maxSafeNat(),
-  },
+const counts = { session: fc.maxSafeNat(), request: fc.maxSafeNat(), epoch: fc.maxSafeNat() };
+const world = fc.record(
+  { task: fc.string({ maxLength: 40 }), seed: fc.option(fc.maxSafeNat()) },
   { noNullPrototype: true },
+);
+const plain = DESK_ACTIONS.filter((action) => action !== 'world');
+const desk: fc.Arbitrary<DeskMessage> = fc.oneof(
+  fc.record({ ...counts, action: fc.constantFrom(...plain) }, { noNullPrototype: true }),
+  fc.record({ ...counts, action: fc.constant('world' as const), world }, { noNullPrototype: true }),
 );
 const VALID = { session: 1, request: 2, action: 'arm', epoch: 3 };
 
@@ -29,9 +38,9 @@ function helloOf(text: string): number {
 describe('desk message', () => {
   it('survives a round trip', () => {
     const bytes = new Uint8Array(256);
-    const back = emptyDesk();
     fc.assert(
       fc.property(desk, (sent) => {
+        const back = emptyDesk();
         const length = encodeDesk(sent, bytes.fill(0xff));
         assert.equal(frameType(bytes, length), 'desk');
         assert.equal(decodeDesk(bytes, length, back), null);
@@ -48,6 +57,11 @@ describe('desk message', () => {
     for (const value of [undefined, null, 'ESTOP', 'engage', '', 0, ['arm'], { arm: 1 }])
       assert.equal(reasonOf({ ...VALID, action: value }), 'malformed');
     assert.equal(reasonOf([]), 'bad-json');
+    const next = { ...VALID, action: 'world', task: '', seed: null };
+    assert.equal(reasonOf(next), null);
+    for (const task of [undefined, null, 1, 'x'.repeat(41)])
+      assert.equal(reasonOf({ ...next, task }), 'malformed');
+    for (const seed of [undefined, '1', -1, 0.5]) assert.equal(reasonOf({ ...next, seed }), 'malformed');
   });
 
   it('leaves no action behind when malformed', () => {

@@ -1,8 +1,10 @@
 import type { Reason } from '../../core/counters.ts';
 import { DESK_ACTIONS, type DeskAction } from '../../messages/desk-action.ts';
 import { PLAYOUT_MODES, PLAYOUT_QUALITIES, type PlayoutRequest } from '../../messages/playout-request.ts';
-import { countOf, frameBody, numberOf, writeFrame } from './frame.ts';
+import { MAX_TASK_CHARS, type WorldRequest } from '../../messages/world-state.ts';
+import { countOf, frameBody, type Json, numberOf, writeFrame } from './frame.ts';
 
+const NEXT_SEED: WorldRequest = { task: '', seed: null };
 const KNOWN = new Set<string>(DESK_ACTIONS);
 
 /** Operator → robot, command socket: arm, disarm, e-stop, reset. Repeated until the state acknowledges `request`. */
@@ -11,13 +13,16 @@ export interface DeskMessage {
   request: number;
   action: DeskAction;
   epoch: number;
+  /** Of the action `world`; absent: the task's next seed. */
+  world?: WorldRequest;
 }
 
 export const emptyDesk = (): DeskMessage => ({ session: 0, request: 0, action: 'disarm', epoch: 0 });
 
 export function encodeDesk(message: DeskMessage, out: Uint8Array): number {
   const { session, request, action, epoch } = message;
-  return writeFrame('desk', { session, request, action, epoch }, out);
+  const world = action === 'world' ? (message.world ?? NEXT_SEED) : {};
+  return writeFrame('desk', { session, request, action, epoch, ...world }, out);
 }
 
 export function decodeDesk(bytes: Uint8Array, length: number, out: DeskMessage): Reason | null {
@@ -28,8 +33,19 @@ export function decodeDesk(bytes: Uint8Array, length: number, out: DeskMessage):
   out.epoch = countOf(body['epoch']);
   if (Number.isNaN(out.session + out.request + out.epoch) || !KNOWN.has(body['action'] as string))
     return 'malformed';
-  out.action = body['action'] as DeskAction;
+  const action = body['action'] as DeskAction;
+  if (action === 'world') {
+    const world = worldRequestOf(body);
+    if (world === null) return 'malformed';
+    out.world = world;
+  }
+  out.action = action;
   return null;
+}
+
+function worldRequestOf({ task, seed }: Json): WorldRequest | null {
+  if (typeof task !== 'string' || task.length > MAX_TASK_CHARS) return null;
+  return seed === null || !Number.isNaN(countOf(seed)) ? { task, seed: seed as number | null } : null;
 }
 
 export const NO_REQUEST: Readonly<PlayoutRequest> = { quality: null, capMs: null };

@@ -10,6 +10,7 @@ export const TYPES = {
   probeReply: 0x71, // q
   receipt: 0x72, // r
   state: 0x73, // s
+  world: 0x6f, // o: the objects of a simulated world
   request: 0x75, // u
   hand: 0x77, // w
   hands: 0x76, // v, not JSON

@@ -6,6 +6,7 @@ import { emptyMotorHealth, knowsMotors } from '../../messages/motor-health.ts';
 import type { PlayoutRequest } from '../../messages/playout-request.ts';
 import type { Receipt } from '../../messages/receipt.ts';
 import type { RobotState } from '../../messages/robot-state.ts';
+import { WORLD_STATE } from '../../messages/world-state.ts';
 import { OperatorLease } from '../session.ts';
 import { decodeCommand, emptyCommand, encodeCommand } from './command.ts';
 import {
@@ -30,6 +31,7 @@ import {
   encodeProbeReply,
   type Probe,
 } from './sync.ts';
+import { decodeWorld } from './world.ts';
 
 type PlainType = Exclude<MessageType, 'hands'>;
 
@@ -133,6 +135,13 @@ const CODECS: Record<PlainType, Codec> = {
       const reason = decodeState(bytes, length, out, origin);
       const { motors, ...state } = out;
       return reason ?? { ...origin, ...state, ...(knowsMotors(motors) && { motors }) };
+    },
+  },
+  world: {
+    encode: (value, out) => writeFrame('world', value, out),
+    decode(bytes, length) {
+      const decoded = decodeWorld(bytes, length, WORLD_STATE.create(), { boot: 0, session: 0 });
+      return typeof decoded === 'string' ? decoded : body(bytes, length);
     },
   },
   request: { encode: (value, out) => writeFrame('request', value, out), decode: body },

@@ -1,8 +1,8 @@
+import { Random, TimeNoise } from '../../core/random.ts';
 import { NS_PER_MS, NS_PER_S } from '../../core/time/clock.ts';
 import { Bottleneck } from './bottleneck.ts';
 import { type LinkEvent, leftOfEventNs } from './events.ts';
 import type { Impairment } from './impairment.ts';
-import { Random, TimeNoise } from '../../core/random.ts';
 import { type TraceTable, traceDelayNs } from './trace-table.ts';
 import { BloatWeather, BlockWeather, StormWeather } from './weather.ts';
 

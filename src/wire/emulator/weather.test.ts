@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { Bloat, Blocks, Storms } from './impairment.ts';
 import { Random, TimeNoise } from '../../core/random.ts';
+import type { Bloat, Blocks, Storms } from './impairment.ts';
 import { BloatWeather, BlockWeather, StormWeather } from './weather.ts';
 
 const MS = 1e6;

@@ -1,6 +1,6 @@
+import type { Random, TimeNoise } from '../../core/random.ts';
 import { NS_PER_MS, NS_PER_S } from '../../core/time/clock.ts';
 import type { Bloat, Blocks, Storms } from './impairment.ts';
-import type { Random, TimeNoise } from '../../core/random.ts';
 
 /**
  * Random intervals in which nothing passes. Like all weather, a function of the time since the link's start,

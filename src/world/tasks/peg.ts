@@ -69,7 +69,7 @@ export const pegTask: Task = {
     return speed < AT_REST ? 1 : 0.75;
   },
   *expert(view) {
-    const hand: Hand = { yawRad: 0 };
+    const hand: Hand = { yawRad: view.gripYawRad };
     yield* pick(view, hand, 'peg', GRASP_M, HIGH_M);
     const { xM, yM, yawRad } = view.see('board');
     const goal = { xM, yM, zM: GRASP_M + 0.001, yawRad, highM: HIGH_M, speedMS: 0.1, toleranceM: 0.0018 };

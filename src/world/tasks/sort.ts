@@ -1,5 +1,5 @@
 import { type Hand, HIGH_M, pick, place } from '../skills.ts';
-import { AT_REST, scatter, type Task } from '../task.ts';
+import { AT_REST, type Place, scatter, type Task } from '../task.ts';
 import { CUBE_M, CUBES, cube, tray } from '../things.ts';
 
 const TRAY_HALF_M = 0.07;
@@ -10,6 +10,9 @@ const SLOTS = [
   [0.03, -0.03],
   [0, 0.03],
 ] as const;
+
+const isInside = ({ xM, yM, zM }: Place, tray: Place): boolean =>
+  Math.abs(xM - tray.xM) < INSIDE_M && Math.abs(yM - tray.yM) < INSIDE_M && zM < 0.075;
 
 export const sort: Task = {
   name: 'sort',
@@ -25,20 +28,21 @@ export const sort: Task = {
     ];
   },
   score(view) {
-    const [x, y] = view.layout.trayM;
+    const at = view.see('tray');
     const inside = CUBES.filter((name) => {
-      const { xM, yM, zM, speed } = view.see(name);
-      return Math.abs(xM - x) < INSIDE_M && Math.abs(yM - y) < INSIDE_M && zM < 0.075 && speed < AT_REST;
+      const thing = view.see(name);
+      return isInside(thing, at) && thing.speed < AT_REST;
     });
     return inside.length / CUBES.length;
   },
   *expert(view) {
-    const hand: Hand = { yawRad: 0 };
-    const [x, y] = view.layout.trayM;
+    const hand: Hand = { yawRad: view.gripYawRad };
+    const at = view.see('tray');
     for (const [i, name] of CUBES.entries()) {
+      if (isInside(view.see(name), at)) continue;
       const [dx, dy] = SLOTS[i]!;
       yield* pick(view, hand, name, CUBE_M / 2, HIGH_M);
-      yield* place(view, hand, name, { xM: x + dx, yM: y + dy, zM: 0.026, yawRad: 0, highM: HIGH_M });
+      yield* place(view, hand, name, { xM: at.xM + dx, yM: at.yM + dy, zM: 0.026, yawRad: 0, highM: HIGH_M });
     }
   },
 };

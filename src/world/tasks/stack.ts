@@ -27,9 +27,9 @@ export const stack: Task = {
     return isDone ? 1 : 0.75;
   },
   *expert(view) {
-    const hand: Hand = { yawRad: 0 };
+    const hand: Hand = { yawRad: view.gripYawRad };
     for (const [i, name] of CUBES.entries()) {
-      if (i === 0) continue;
+      if (i === 0 || isOn(view.see(name), view.see(CUBES[i - 1]!))) continue;
       const highM = Math.max(HIGH_M, CUBE_M * (i + 1.25));
       yield* pick(view, hand, name, CUBE_M / 2, highM);
       const { xM, yM, yawRad } = view.see(CUBES[0]);

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
-import { needsPackage } from '../../test/needs.ts';
-import { loadModel } from '../rig/robot-models.ts';
-import { loadMujoco, type Mujoco } from './mujoco.ts';
-import { runExpert } from './run-episode.ts';
-import { TASKS, taskNamed } from './task-list.ts';
-import { WorkWorld } from './work-world.ts';
+import { loadModel } from '../../src/rig/robot-models.ts';
+import { loadMujoco, type Mujoco } from '../../src/world/mujoco.ts';
+import { runExpert } from '../../src/world/run-episode.ts';
+import { TASKS, taskNamed } from '../../src/world/task-list.ts';
+import { WorkWorld } from '../../src/world/work-world.ts';
+import { needsPackage } from '../needs.ts';
 
 const missing = await needsPackage('@mujoco/mujoco');
 const SEED = 100_000;

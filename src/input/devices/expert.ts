@@ -1,0 +1,104 @@
+import { z } from 'zod';
+import { baseFromVr, quatConjugate, quatMultiply, quatRotate } from '../../geometry/frames.ts';
+import type { HandSample, SampleStatus } from '../../messages/hand-sample.ts';
+import { WORLD_STATE, type WorldState } from '../../messages/world-state.ts';
+import { ExpertHand } from '../../world/expert-hand.ts';
+import { OPEN_M } from '../../world/gripper-body.ts';
+import { ReportedWorld } from '../../world/reported-world.ts';
+import { TASKS } from '../../world/task-list.ts';
+import type { InputDevice, InputPlugin } from '../device.ts';
+
+const config = z.strictObject({
+  speed: z.number().min(0.1).max(1.5).default(0.8).describe('share of the expert’s full speed'),
+});
+type Config = z.infer<typeof config>;
+
+/** A longer gap between samples counts as this much: the hand never leaps. */
+const MAX_TICK_S = 0.05;
+/** Waits this long after its last move before it looks what is left to do. */
+const PAUSE_S = 1;
+const AT_REST = { pointM: [0, 0, 0], yawRad: 0, openM: OPEN_M };
+
+/** A hand that does the task of the robot's simulated world, from what the robot reports of it. */
+class ExpertInput implements InputDevice {
+  readonly #config: Config;
+  readonly #seen = WORLD_STATE.create();
+  readonly #vrFromBase = new Float64Array(4);
+  readonly #turn = Float64Array.of(0, 0, 0, 1);
+  #task = '';
+  #round = -1;
+  #hand: ExpertHand | null = null;
+  #view: ReportedWorld | null = null;
+  #tickNs: number;
+  #pausedS = 0;
+
+  constructor(config: Config, nowNs: number) {
+    this.#config = config;
+    this.#tickNs = nowNs;
+    quatConjugate(baseFromVr.quatXyzw, this.#vrFromBase);
+  }
+
+  ingest(): 'unknown-source' {
+    return 'unknown-source';
+  }
+
+  see(world: WorldState, task: string): void {
+    this.#seen.packed.set(world.packed);
+    if (task === this.#task && this.#seen.round === this.#round) return;
+    this.#task = task;
+    this.#round = this.#seen.round;
+    this.#begin();
+  }
+
+  /** Begins from where the gripper is: what follows is relative to it. */
+  restart(): void {
+    this.#hand = null;
+    this.#begin();
+  }
+
+  #begin(): void {
+    const task = TASKS.find(({ name }) => name === this.#task);
+    if (task === undefined) return;
+    this.#pausedS = 0;
+    this.#view = new ReportedWorld(this.#seen, task);
+    const at = this.#hand ?? { pointM: this.#seen.gripM, yawRad: this.#seen.gripYawRad };
+    this.#hand = new ExpertHand(task.expert(this.#view), at.pointM, at.yawRad, this.#view);
+  }
+
+  sample(nowNs: number, out: HandSample): SampleStatus {
+    const dtS = Math.min(MAX_TICK_S, Math.max(0, (nowNs - this.#tickNs) / 1e9));
+    this.#tickNs = nowNs;
+    const hand = this.#hand;
+    if (hand !== null && this.#seen.outcome === 'running') hand.tick(dtS * this.#config.speed);
+    if (hand?.isDone === true) this.#pausedS += dtS;
+    if (this.#pausedS > PAUSE_S) this.#begin();
+    this.#fill(hand, nowNs, out);
+    return 'ok';
+  }
+
+  /** Without a world it lets go of the robot. */
+  #fill(hand: ExpertHand | null, nowNs: number, out: HandSample): void {
+    const { pointM, yawRad, openM } = hand ?? AT_REST;
+    out.takenNs = nowNs;
+    for (let k = 0; k < 3; k++) out.positionM[k] = pointM[k]!;
+    quatRotate(this.#vrFromBase, out.positionM, out.positionM);
+    this.#turn[2] = Math.sin(yawRad / 2);
+    this.#turn[3] = Math.cos(yawRad / 2);
+    quatMultiply(this.#vrFromBase, this.#turn, out.quatXyzw);
+    out.gripper = 1 - openM / OPEN_M;
+    out.clutch = hand !== null;
+    out.tracking = true;
+    out.estop = false;
+    out.points = 0;
+    out.isLeft = false;
+  }
+}
+
+const plugin: InputPlugin<Config> = {
+  about: 'does the task of a simulated world, no person needed',
+  automatic: true,
+  config,
+  open: (options, nowNs) => new ExpertInput(options, nowNs),
+};
+
+export default plugin;

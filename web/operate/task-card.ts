@@ -1,0 +1,51 @@
+import type { DeskRequest, Telemetry, WorldTelemetry } from '../../src/messages/telemetry.ts';
+import { TASKS } from '../../src/world/task-list.ts';
+import { create, element, setAttribute, setText } from '../dom.ts';
+import { scoreText, timeText } from './task-text.ts';
+
+/** The task of a simulated world: what to do, time, score, and the buttons that start over. */
+export class TaskCard {
+  readonly #card = element('task', HTMLElement);
+  readonly #title = element('task-heading', HTMLElement);
+  readonly #instruction = element('task-text', HTMLElement);
+  readonly #time = element('task-time', HTMLElement);
+  readonly #score = element('task-score', HTMLElement);
+  readonly #bar = element('task-bar', HTMLElement);
+  readonly #seed = element('task-seed', HTMLElement);
+  readonly #choice = element('task-choice', HTMLSelectElement);
+  #world: WorldTelemetry | null = null;
+
+  constructor(send: (request: DeskRequest) => void) {
+    for (const { name, title } of TASKS) {
+      const option = create('option', '', title) as HTMLOptionElement;
+      option.value = name;
+      this.#choice.append(option);
+    }
+    const ask = (task: string, seed: number | null) => send({ kind: 'world', task, seed });
+    this.#choice.addEventListener('change', () => ask(this.#choice.value, null));
+    element('task-again', HTMLButtonElement).addEventListener('click', () =>
+      ask('', this.#world?.seed ?? null),
+    );
+    element('task-next', HTMLButtonElement).addEventListener('click', () => ask('', null));
+  }
+
+  update({ world = null }: Telemetry): void {
+    this.#card.hidden = world === null;
+    if (world === null) return;
+    const isNew = world.task !== this.#world?.task;
+    this.#world = world;
+    if (isNew) this.#showTask(world.task);
+    setText(this.#time, timeText(world));
+    setText(this.#score, scoreText(world));
+    setText(this.#seed, `seed ${world.seed}`);
+    setAttribute(this.#card, 'data-outcome', world.outcome);
+    this.#bar.style.inlineSize = `${Math.round(100 * world.score)}%`;
+  }
+
+  #showTask(name: string): void {
+    const task = TASKS.find((each) => each.name === name);
+    setText(this.#title, task?.title ?? name);
+    setText(this.#instruction, task?.instruction ?? '');
+    this.#choice.value = name;
+  }
+}

@@ -1,0 +1,9 @@
+import type { WorldTelemetry } from '../../src/messages/telemetry.ts';
+
+export const timeText = ({ elapsedS, limitS }: WorldTelemetry): string =>
+  `${elapsedS.toFixed(1)} of ${limitS.toFixed(0)} s`;
+
+export function scoreText({ outcome, score, elapsedS }: WorldTelemetry): string {
+  if (outcome === 'done') return `done in ${elapsedS.toFixed(1)} s`;
+  return outcome === 'late' ? 'time is over' : `${Math.round(100 * score)} %`;
+}
