@@ -18,7 +18,7 @@ const MAY_IMPORT = {
   input: ['world'], // its expert knows the tasks
   mapping: [],
   wire: [],
-  camera: [],
+  camera: ['world'], // it draws the simulated world
   record: [],
   trace: [],
   robot: ['wire', 'world'], // wire: its loop decodes commands and encodes receipts; world: what its driver moves in

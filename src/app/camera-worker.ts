@@ -22,6 +22,8 @@ export interface CameraStart {
   model: RobotModel;
   /** The robot of this process, if there is one. */
   board: SharedArrayBuffer | null;
+  /** Its simulated world. */
+  world: SharedArrayBuffer | null;
   counters: SharedArrayBuffer;
   linkUsesZmq: boolean;
 }
@@ -38,10 +40,12 @@ export type CameraOrder = 'report' | 'close';
 const start = workerData as CameraStart;
 const post = (message: CameraMessage) => parentPort?.postMessage(message);
 
-function robotPose({ board, model }: CameraStart): RobotPose {
+function robotPose({ board, world, model }: CameraStart): RobotPose {
   const shared = board === null ? null : new SnapshotBoard(board);
+  const things = world === null ? null : new SnapshotBoard(world);
   return {
     model,
+    world: (out) => things?.read(out.packed) ?? '',
     read(jointsRad) {
       const robot = shared && readRobotBoard(shared, model.joints.length);
       // NaN until the driver's first reading.

@@ -21,6 +21,8 @@ export interface CameraThread {
 export interface CameraThreadOptions {
   /** The robot's memory, for views of the robot and for counters; null without a robot. */
   board: SharedArrayBuffer | null;
+  /** Its simulated world; absent: none. */
+  world?: SharedArrayBuffer | undefined;
   counters: SharedArrayBuffer;
   onEvent: (event: CameraEvent) => void;
   /** Keys of a link that are not stored in a file. */
@@ -41,6 +43,7 @@ export async function startCameraThread(
     sender: frameSenderConfig(rig, options.keys),
     model,
     board: options.board,
+    world: options.world ?? null,
     counters: options.counters,
     linkUsesZmq: rig.link.transport === 'zmq',
   };
@@ -95,12 +98,13 @@ export function startRobotCameras(
   counters: SharedArrayBuffer,
   print: (text: string) => void,
   keys?: Uint8Array[],
+  world?: SharedArrayBuffer,
 ): { close(): Promise<CameraReport[]> } | null {
   if (cameraNames(rig).length === 0) return null;
   let closed = false;
   let retry: NodeJS.Timeout | undefined;
   let reported = '';
-  const options: CameraThreadOptions = { board, counters, keys, onEvent: (event) => print(eventText(event)) };
+  const options: CameraThreadOptions = { board, world, counters, keys, onEvent: (event) => print(eventText(event)) };
   const again = () => {
     if (closed) return;
     retry = setTimeout(() => {

@@ -132,6 +132,7 @@ export function startRole(
           memory.counters,
           (text) => console.error(`farhand: ${text}`),
           givenKeys,
+          memory.world,
         )
       : null,
   );

@@ -2,6 +2,7 @@ import type { z } from 'zod';
 import type { TeleopError } from '../core/errors.ts';
 import type { Clock } from '../core/time/clock.ts';
 import type { RobotModel } from '../geometry/robot-model.ts';
+import type { WorldState } from '../messages/world-state.ts';
 
 /**
  * The format the rig requests. A source with existing pictures (a file, a stream) may deliver other sizes.
@@ -29,6 +30,8 @@ export interface RobotPose {
   readonly model: RobotModel;
   /** Fills the measured joint angles; returns the gripper, 0 open to 1 closed, or NaN while nothing is known. */
   read(jointsRad: Float64Array): number;
+  /** Fills its simulated world and returns the task; empty or absent: there is none. */
+  world?(out: WorldState): string;
 }
 
 /**

@@ -1,0 +1,103 @@
+import type { Solid } from './solid.ts';
+
+/** Pixels along each side. */
+const SIZE = 384;
+/** What the map covers: this far around its middle. */
+const REACH_M = 0.45;
+/** Towards the light. */
+const LENGTH = Math.hypot(0.35, -0.45, 0.82);
+export const LIGHT = [0.35 / LENGTH, -0.45 / LENGTH, 0.82 / LENGTH] as const;
+
+/** Pixels of the map per metre along its two axes; its first axis has no y. */
+const PER_M = SIZE / (2 * REACH_M);
+const U = [
+  (PER_M * LIGHT[2]) / Math.hypot(LIGHT[0], LIGHT[2]),
+  (-PER_M * LIGHT[0]) / Math.hypot(LIGHT[0], LIGHT[2]),
+] as const;
+const V = [LIGHT[1] * U[1], LIGHT[2] * U[0] - LIGHT[0] * U[1], -LIGHT[1] * U[0]] as const;
+
+/** What the light reaches, as depths seen from it; parallel rays. Drawing does not allocate. */
+export class ShadowMap {
+  readonly #depths = new Float32Array(SIZE * SIZE);
+  readonly #points = new Float32Array(3 * 4096);
+  /** Pixel of the world's origin. */
+  readonly #column: number;
+  readonly #row: number;
+
+  constructor([x, y, z]: readonly [number, number, number]) {
+    this.#column = SIZE / 2 - U[0] * x - U[1] * z;
+    this.#row = SIZE / 2 - V[0] * x - V[1] * y - V[2] * z;
+  }
+
+  draw(solids: readonly Solid[]): void {
+    this.#depths.fill(Number.NEGATIVE_INFINITY);
+    for (const solid of solids) {
+      this.#place(solid);
+      const { triangles } = solid.mesh;
+      for (let t = 0; t < triangles.length; t += 3)
+        this.#fill(3 * triangles[t]!, 3 * triangles[t + 1]!, 3 * triangles[t + 2]!);
+    }
+  }
+
+  /** Whether something lies between a point and the light; `biasM` keeps a surface from shading itself. */
+  isDark(x: number, y: number, z: number, biasM: number): boolean {
+    const column = U[0] * x + U[1] * z + this.#column;
+    const row = V[0] * x + V[1] * y + V[2] * z + this.#row;
+    if (!(column >= 0 && row >= 0 && column < SIZE && row < SIZE)) return false;
+    const depth = this.#depths[(row | 0) * SIZE + (column | 0)]!;
+    return depth > LIGHT[0] * x + LIGHT[1] * y + LIGHT[2] * z + biasM;
+  }
+
+  #place({ mesh: { vertices }, matrix: m, positionM: p }: Solid): void {
+    const out = this.#points;
+    const column = this.#column;
+    const row = this.#row;
+    for (let i = 0; i < vertices.length; i += 3) {
+      const a = vertices[i]!;
+      const b = vertices[i + 1]!;
+      const c = vertices[i + 2]!;
+      const x = m[0]! * a + m[1]! * b + m[2]! * c + p[0]!;
+      const y = m[3]! * a + m[4]! * b + m[5]! * c + p[1]!;
+      const z = m[6]! * a + m[7]! * b + m[8]! * c + p[2]!;
+      out[i] = U[0] * x + U[1] * z + column;
+      out[i + 1] = V[0] * x + V[1] * y + V[2] * z + row;
+      out[i + 2] = LIGHT[0] * x + LIGHT[1] * y + LIGHT[2] * z;
+    }
+  }
+
+  #fill(a: number, b: number, c: number): void {
+    const s = this.#points;
+    const depths = this.#depths;
+    const ax = s[a]!;
+    const ay = s[a + 1]!;
+    const bx = s[b]!;
+    const by = s[b + 1]!;
+    const cx = s[c]!;
+    const cy = s[c + 1]!;
+    const az = s[a + 2]!;
+    const bz = s[b + 2]!;
+    const cz = s[c + 2]!;
+    const area = (bx - ax) * (cy - ay) - (cx - ax) * (by - ay);
+    // The far side of a closed solid adds nothing.
+    if (area <= 0) return;
+    const left = Math.max(0, Math.floor(Math.min(ax, bx, cx)));
+    const right = Math.min(SIZE - 1, Math.ceil(Math.max(ax, bx, cx)));
+    const top = Math.max(0, Math.floor(Math.min(ay, by, cy)));
+    const bottom = Math.min(SIZE - 1, Math.ceil(Math.max(ay, by, cy)));
+    const stepA = (by - cy) / area;
+    const stepB = (cy - ay) / area;
+    for (let row = top; row <= bottom; row++) {
+      const y = row + 0.5;
+      const x = left + 0.5;
+      let wa = ((bx - x) * (cy - y) - (cx - x) * (by - y)) / area;
+      let wb = ((cx - x) * (ay - y) - (ax - x) * (cy - y)) / area;
+      for (let column = left; column <= right; column++, wa += stepA, wb += stepB) {
+        const wc = 1 - wa - wb;
+        if (wa < 0 || wb < 0 || wc < 0) continue;
+        const depth = wa * az + wb * bz + wc * cz;
+        const at = row * SIZE + column;
+        if (depth > depths[at]!) depths[at] = depth;
+      }
+    }
+  }
+}

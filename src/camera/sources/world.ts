@@ -1,0 +1,46 @@
+import { z } from 'zod';
+import { WORLD_STATE } from '../../messages/world-state.ts';
+import { drawText, emptyPicture, fillRect, timeCode } from '../drawing.ts';
+import { WorldView } from '../render/world-view.ts';
+import type { SourcePlugin } from '../source.ts';
+
+const config = z.strictObject({
+  mount: z
+    .enum(['front', 'wrist'])
+    .default('front')
+    .describe('front: beside the table, facing the robot; wrist: at the flange, looking at the fingers'),
+});
+
+/** Draws the simulated world of the robot in this process, with shadows. Needs no GPU. */
+const plugin: SourcePlugin<z.infer<typeof config>> = {
+  about: 'a drawn view of the simulated world of the robot in this process',
+  config,
+  async open({ mount }, { widthPx, heightPx }, host) {
+    const { model } = host.robot;
+    const joints = Float64Array.from(model.homeRad);
+    const state = WORLD_STATE.create();
+    const view = new WorldView(model, { widthPx, heightPx, mount });
+    const blank = emptyPicture(widthPx, heightPx);
+    const scale = Math.max(1, Math.round(widthPx / 213));
+    let open = true;
+    host.everyFrame((captureNs) => {
+      if (!open) return;
+      const isKnown = !Number.isNaN(host.robot.read(joints));
+      const task = host.robot.world?.(state) ?? '';
+      const isShown = isKnown && task !== '';
+      const picture = isShown ? view.draw(joints, state, task) : blank;
+      if (!isShown) {
+        fillRect(picture, 0, 0, widthPx, 7 * scale, [24, 28, 34]);
+        drawText(picture, 2 * scale, scale, `${timeCode(captureNs)} NO WORLD`, scale, [240, 240, 240]);
+      }
+      host.emit(picture, captureNs);
+    });
+    return {
+      dispose() {
+        open = false;
+      },
+    };
+  },
+};
+
+export default plugin;
