@@ -3,6 +3,8 @@ import type { Telemetry } from '../src/messages/telemetry.ts';
 import { CameraViewStrip } from './camera/views.ts';
 import { atMostEvery, element, setAttribute, setText } from './dom.ts';
 import { Drive } from './drive/drive.ts';
+import { gamepad } from './drive/gamepad.ts';
+import { pulseGamepad, TouchFeel } from './feel/touch.ts';
 import { HandoverRequests } from './fleet/handover-requests.ts';
 import { SessionPanel } from './fleet/session-panel.ts';
 import { ControlChip } from './link/control-chip.ts';
@@ -16,6 +18,7 @@ import { ClearanceLine } from './operate/clearance.ts';
 import { InputsPanel } from './operate/inputs-panel.ts';
 import { LinkControls } from './operate/link-controls.ts';
 import { TaskCard } from './operate/task-card.ts';
+import { TouchLine } from './operate/touch-line.ts';
 import { Banner } from './panels/banner.ts';
 import { Estop } from './panels/estop.ts';
 import { FingersPanel } from './panels/fingers-panel.ts';
@@ -88,6 +91,8 @@ const estop = new Estop(
 );
 const statePanel = new StatePanel((request) => link.send(request));
 const inputs = new InputsPanel((request) => link.send(request));
+const touch = new TouchFeel();
+const touchLine = new TouchLine();
 const taskCard = new TaskCard((request) => link.send(request));
 const linkControls = new LinkControls((request) => link.send(request));
 const pages = new LazyPages({ commands, fleet, send: (request) => link.send(request) });
@@ -165,6 +170,9 @@ function receive(message: ServerMessage): void {
     clearance.update(message.robot);
     linkControls.update(message);
     taskCard.update(message);
+    touchLine.update(message);
+    const pulse = touch.step(message, nowMs);
+    if (pulse !== null && message.input.active === 'page') pulseGamepad(gamepad(), pulse);
   }
   pages.show(message, nowMs);
   showState();

@@ -104,7 +104,13 @@ export function startRobotCameras(
   let closed = false;
   let retry: NodeJS.Timeout | undefined;
   let reported = '';
-  const options: CameraThreadOptions = { board, world, counters, keys, onEvent: (event) => print(eventText(event)) };
+  const options: CameraThreadOptions = {
+    board,
+    world,
+    counters,
+    keys,
+    onEvent: (event) => print(eventText(event)),
+  };
   const again = () => {
     if (closed) return;
     retry = setTimeout(() => {

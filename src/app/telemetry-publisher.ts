@@ -30,6 +30,9 @@ import type { RecorderThread } from './recorder-thread.ts';
 import type { RoleMemory } from './role-memory.ts';
 
 const PERIOD_MS = 33;
+/** A contact is published without waiting for the next message: people feel a delay. */
+const CONTACT_MS = 8;
+const CONTACT_NM = 0.1;
 const SUBSCRIPTION_MS = 3000;
 /** One message must fit a datagram; at 1 kHz this is still every command. */
 const MAX_CLOSED = 60;
@@ -49,6 +52,7 @@ export class TelemetryPublisher {
   readonly #recorder: RecorderThread;
   readonly #person: PersonBoard;
   readonly #onVideo: (event: VideoEvent) => boolean;
+  #dueMs = 0;
 
   private constructor(
     socket: Socket,
@@ -57,6 +61,7 @@ export class TelemetryPublisher {
     person: SharedArrayBuffer,
     onVideo: (event: VideoEvent) => boolean,
     build: () => Telemetry | null,
+    contactChanged: () => boolean,
   ) {
     this.#socket = socket;
     this.#recorder = recorder;
@@ -74,7 +79,13 @@ export class TelemetryPublisher {
         () => counters.add('handler-failed'),
       ),
     );
-    this.#timer = setInterval(() => this.#publish(), PERIOD_MS);
+    this.#timer = setInterval(() => {
+      const nowMs = performance.now();
+      if (nowMs < this.#dueMs && !contactChanged()) return;
+      const isInTime = nowMs >= this.#dueMs && nowMs < this.#dueMs + PERIOD_MS;
+      this.#dueMs = (isInTime ? this.#dueMs : nowMs) + PERIOD_MS;
+      this.#publish();
+    }, CONTACT_MS);
   }
 
   /**
@@ -107,6 +118,7 @@ export class TelemetryPublisher {
             memory.person,
             onVideo,
             telemetryBuilder(rig, model, memory, stampSource, recorder, trouble),
+            contactWatch(memory, model.joints.length),
           ),
         );
       });
@@ -187,6 +199,8 @@ function telemetryBuilder(
   // Joints not read yet are sent as an empty list.
   const angles = (rad: Float64Array) =>
     Number.isNaN(rad[0]) ? [] : Array.from(rad, (angle) => round(angle, 1e5));
+  const torques = (nm: Float64Array) =>
+    Number.isNaN(nm[0]) ? null : Array.from(nm, (value) => round(value, 1e3));
   return () => {
     const closed = drain();
     const text = board.read(shown.packed);
@@ -249,6 +263,8 @@ function telemetryBuilder(
             targetRad: angles(shown.targetRad),
             gripper: shown.gripper,
             limitedBy: connected ? shown.limitedBy : '',
+            externalNm: torques(shown.externalNm),
+            gripperN: finite(shown.gripperN),
             clearanceM: finite(shown.clearanceM),
             nearest,
             ...(motors && { motors }),
@@ -272,6 +288,21 @@ function telemetryBuilder(
       record: recorder.status,
       trouble: trouble(),
     };
+  };
+}
+
+/** Whether the torque from outside changed by something a person could feel since the last time it did. */
+function contactWatch(memory: RoleMemory, joints: number): () => boolean {
+  const board = new SnapshotBoard(memory.board);
+  const shown = BOARD.create(joints);
+  let lastNm = 0;
+  return () => {
+    if (board.read(shown.packed) === null || Number.isNaN(shown.externalNm[0])) return false;
+    let mostNm = 0;
+    for (const nm of shown.externalNm) mostNm = Math.max(mostNm, Math.abs(nm));
+    if (Math.abs(mostNm - lastNm) < CONTACT_NM) return false;
+    lastNm = mostNm;
+    return true;
   };
 }
 

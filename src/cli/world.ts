@@ -2,26 +2,31 @@ import { createHash } from 'node:crypto';
 import { TeleopError } from '../core/errors.ts';
 import { percentiles } from '../core/statistics/percentiles.ts';
 import { wilson } from '../core/statistics/wilson.ts';
+import { askOperator } from '../desk/ask.ts';
+import { loadRig } from '../rig/rig.ts';
 import { loadModel } from '../rig/robot-models.ts';
 import { armFacts } from '../world/arm-facts.ts';
 import { loadMujoco } from '../world/mujoco.ts';
 import { type Episode, runExpert } from '../world/run-episode.ts';
 import { TASKS, taskNamed } from '../world/task-list.ts';
 import { WorkWorld } from '../world/work-world.ts';
-import { type Given, JSON_OPTION, type Verb } from './arguments.ts';
+import { type Given, JSON_OPTION, numberOption, RIG_OPTION, type Verb } from './arguments.ts';
 
 const INPUTS = ['expert'];
 
 export const worldVerb: Verb = {
   name: 'world',
-  usage: 'list | show TASK | run --task TASK --seeds FROM-TO',
+  usage: 'list | show TASK | run | reset [key=value …]',
   about:
     'Tasks in a simulated world with physics: lists them, describes one, or lets an expert do many seeds.',
   details: `run has no robot process and no clock: it computes as fast as it can. Each seed is one line, then the success rate.
 The same seed gives the same start and, on one machine, the same result: \`hash\` is that of the final state.
-Do a task yourself: \`farhand demo robot.options.task=stack robot.options.seed=7\`.`,
+reset puts the things of a running world back: \`farhand world reset --seed 7\`, without a seed to the next one.
+Do a task yourself: \`farhand demo --rig world world.task=stack world.seed=7\`.`,
   options: {
     task: { type: 'string', value: 'TASK', about: 'task to run (default: sort)' },
+    seed: { type: 'string', value: 'N', about: 'reset: the seed to begin (default: the next one)' },
+    rig: RIG_OPTION,
     seeds: { type: 'string', value: 'FROM-TO', about: 'seeds to run (default: 100000-100009)' },
     model: { type: 'string', value: 'NAME|FILE', about: 'arm to use (default: ur3)' },
     input: {
@@ -37,6 +42,7 @@ Do a task yourself: \`farhand demo robot.options.task=stack robot.options.seed=7
     if (action === 'list' && name === undefined) list(json);
     else if (action === 'show' && name !== undefined && more.length === 0) show(given, name, json);
     else if (action === 'run' && name === undefined) return run(given, json);
+    else if (action === 'reset' && name === undefined) await reset(given, json);
     else
       throw new TeleopError('bad-option', `world has no action "${given.words.join(' ')}"`, {
         hint: 'Use `farhand world list`, `farhand world show sort` or `farhand world run --task sort`.',
@@ -99,6 +105,16 @@ async function run(given: Given, json: boolean): Promise<number> {
   const summary = summaryOf(episodes, (performance.now() - startedMs) / 1000);
   print(json, { task: task.name, model: world.model.name, input, ...summary });
   return summary.successes === summary.seeds ? 0 : 1;
+}
+
+const RESET_MS = 3000;
+
+async function reset(given: Given, json: boolean): Promise<void> {
+  const { config } = loadRig(String(given.values['rig'] ?? 'world'), given.overrides);
+  const task = given.values['task'] === undefined ? '' : taskNamed(String(given.values['task'])).name;
+  const seed = numberOption(given, 'seed', 0, Number.MAX_SAFE_INTEGER);
+  const answer = await askOperator(config, 'world', RESET_MS, { task, seed });
+  print(json, { reset: true, tookMs: Math.round(answer.tookMs) });
 }
 
 function seedsOf(text: string): [number, number] {

@@ -26,6 +26,7 @@ export const REASONS = [
   'frame-incomplete',
   'future-stamp',
   'handler-failed',
+  'hard-contact',
   'joint-count',
   'joint-leap',
   'limit-breach',

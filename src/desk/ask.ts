@@ -16,11 +16,13 @@ const isIn = ({ robot }: Telemetry, ...states: string[]): boolean =>
 
 interface Request {
   /** Whether telemetry shows that it is done. */
-  isDone: (seen: Telemetry) => boolean;
+  isDone: (seen: Telemetry, before: Telemetry | null) => boolean;
   /** Sent again until it is done; false where a repeat would start over. */
   repeats: boolean;
   /** When the request is pointless, and what to report then. */
   pointless?: { applies: (seen: Telemetry) => boolean; because: string; hint: string };
+  /** What the request carries besides its kind, unless the caller gives other values. */
+  fields?: Record<string, unknown>;
   /** How long to wait, if longer than usual. */
   withinMs?: number;
 }
@@ -49,6 +51,17 @@ export const REQUESTS: Record<string, Request> = {
       hint: 'A reset clears a latched stop; arm and engage do the rest.',
     },
   },
+  // The next round of a simulated world, unless the caller names a task or a seed.
+  world: {
+    isDone: ({ world }, before) => world != null && world.round !== before?.world?.round,
+    repeats: false,
+    pointless: {
+      applies: ({ world }) => world == null,
+      because: 'this robot has no simulated world',
+      hint: 'Start one: farhand demo --rig world',
+    },
+    fields: { task: '', seed: null },
+  },
   home: { isDone: ({ operator }) => operator.mode === 'home', repeats: false },
   hold: { isDone: ({ operator }) => operator.mode === 'hold', repeats: false },
   teleop: { isDone: ({ operator }) => operator.mode !== 'home', repeats: false },
@@ -69,17 +82,27 @@ export interface Answer {
  * effect. Throws if it does not within `withinMs`; what was sent stays in force. An e-stop is sent
  * immediately, everything else once telemetry arrives.
  */
-export async function askOperator(rig: Rig, kind: string, withinMs: number): Promise<Answer> {
+export async function askOperator(
+  rig: Rig,
+  kind: string,
+  withinMs: number,
+  given: Record<string, unknown> = {},
+): Promise<Answer> {
   const request = REQUESTS[kind]!;
+  const fields = { ...request.fields, ...given };
   const socket = await openSocket();
   const { deskPort, telemetryPort } = rig.console;
   let askedMs = Number.NaN;
   let seen: Telemetry | null = null;
+  let before: Telemetry | null = null;
   const ask = () => {
     const isFirst = Number.isNaN(askedMs);
     if (kind === 'estop' || (mayAsk(request, seen) && (isFirst || request.repeats))) {
-      if (isFirst) askedMs = performance.now();
-      sendTo(socket, deskPort, (bytes) => writeFrame('request', { kind }, bytes));
+      if (isFirst) {
+        askedMs = performance.now();
+        before = seen;
+      }
+      sendTo(socket, deskPort, (bytes) => writeFrame('request', { kind, ...fields }, bytes));
     }
     sendTo(socket, telemetryPort, (bytes) => encodeHello(1, bytes));
   };
@@ -93,7 +116,7 @@ export async function askOperator(rig: Rig, kind: string, withinMs: number): Pro
         const reported = from.port === telemetryPort ? telemetryOf(data) : null;
         if (reported === null) return;
         seen = reported;
-        if (!Number.isNaN(askedMs) && request.isDone(reported))
+        if (!Number.isNaN(askedMs) && request.isDone(reported, before))
           resolve(answerOf(reported, performance.now() - askedMs));
         else if (request.pointless?.applies(reported)) reject(pointlessError(request, reported));
         else if (Number.isNaN(askedMs)) ask();

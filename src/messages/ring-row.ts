@@ -20,6 +20,8 @@ export const RING_ROW = struct({
   offsetUncertaintyNs: number,
   commandRad: perJoint,
   stateRad: perJoint,
+  /** Torque on each joint from outside; NaN: unknown. */
+  externalNm: perJoint,
 });
 export type PackedRow = StructOf<typeof RING_ROW>;
 export type RingRow = Omit<PackedRow, 'packed'>;

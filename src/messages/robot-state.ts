@@ -33,6 +33,11 @@ export interface RobotState {
   /** The last joint target passed to the driver. */
   targetRad: Float64Array;
   gripper: number;
+  /** Torque of each joint as measured, and from outside; NaN: unknown. */
+  effortsNm: Float64Array;
+  externalNm: Float64Array;
+  /** Force of the gripper on what it holds; NaN: unknown. */
+  gripperN: number;
   state: SupervisorState;
   /** Why the supervisor is in this state or limits the motion. */
   cause: string;

@@ -48,6 +48,8 @@ const robot = z.object({
   ...{ cause: word, epoch: count, measuredRad: numbers(64), targetRad: numbers(64), gripper: z.number() },
   ...{ limitedBy: z.enum(LIMITED_BY), clearanceM: maybe, nearest: word },
   motors: motors.exactOptional(),
+  externalNm: numbers(64).nullable().exactOptional(),
+  gripperN: maybe.exactOptional(),
 });
 
 const world = z.object({

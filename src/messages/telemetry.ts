@@ -71,6 +71,9 @@ export interface Telemetry {
     measuredRad: number[];
     targetRad: number[];
     gripper: number;
+    /** Torque on each joint from outside, and the gripper’s force; null or absent: unknown. */
+    externalNm?: number[] | null;
+    gripperN?: number | null;
     /** What keeps the arm from following its commands. */
     limitedBy: LimitedBy;
     /** Distance of the nearest two surfaces that may not touch, and their names; null: none watched. */

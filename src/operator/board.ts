@@ -34,6 +34,7 @@ export const BOARD = struct({
   /** Into that limit, base frame; NaN where it has no direction. */
   limitTowards: numbers(3),
   clearanceM: number,
+  gripperN: number,
   estopNs: number,
   handTakenNs: number,
   handPoints: number,
@@ -49,6 +50,7 @@ export const BOARD = struct({
   handQuatXyzw: numbers(4),
   measuredRad: perJoint,
   targetRad: perJoint,
+  externalNm: perJoint,
   commandedRad: perJoint,
   /** Condition of the motors; NaN: not reported. */
   temperatureC: perJoint,

@@ -391,6 +391,8 @@ export class OperatorLoop implements DatagramHandler {
     out.measuredRad.set(robot.positionsRad);
     out.targetRad.set(robot.targetRad);
     copyMotorHealth(robot.motors, out);
+    out.externalNm.set(robot.externalNm);
+    out.gripperN = robot.gripperN;
     this.#parts.board.write(out.packed, boardText(robot.cause, robot.nearest, robot.playout));
   }
 

@@ -48,6 +48,7 @@ export class RowFeed {
     row.offsetUncertaintyNs = sync.uncertaintyNs;
     row.commandRad.set(command.positionsRad);
     row.stateRad.set(robot.positionsRad);
+    row.externalNm.set(robot.externalNm);
     if (!this.#rows.push(row.packed)) this.#counters.add('row-dropped');
   }
 

@@ -142,7 +142,9 @@ export function loadRig(nameOrPath: string, overrides: readonly string[]): Resol
   for (const text of overrides)
     layers.push({
       source: 'command line',
-      values: overrideTree(text, (value) => (value === '' ? '' : (parse(value) as unknown))),
+      values: overrideTree(text.replace(/^world\./, 'robot.options.'), (value) =>
+        value === '' ? '' : (parse(value) as unknown),
+      ),
     });
   return resolveConfig(
     rigSchema,

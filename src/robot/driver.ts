@@ -12,6 +12,12 @@ export interface JointReading {
   positionsRad: Float64Array;
   velocitiesRadS: Float64Array;
   gripper: number;
+  /** Torque of each joint as its drive measures it. NaN, as given: the driver does not know. */
+  effortsNm: Float64Array;
+  /** Torque on each joint from outside, for a driver that knows it. NaN, as given: it does not. */
+  externalNm: Float64Array;
+  /** Force of the gripper on what it holds. NaN, as given: unknown. */
+  gripperN: number;
 }
 
 /** Result of a write that `write` handed to another thread. */
@@ -89,4 +95,7 @@ export const emptyReading = (joints: number): JointReading => ({
   positionsRad: new Float64Array(joints),
   velocitiesRadS: new Float64Array(joints),
   gripper: 0,
+  effortsNm: new Float64Array(joints).fill(Number.NaN),
+  externalNm: new Float64Array(joints).fill(Number.NaN),
+  gripperN: Number.NaN,
 });

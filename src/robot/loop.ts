@@ -432,6 +432,9 @@ export class RobotLoop implements DatagramHandler {
     state.velocitiesRadS.set(supervisor.reading.velocitiesRadS);
     state.targetRad.set(supervisor.targetRad);
     state.gripper = supervisor.reading.gripper;
+    state.effortsNm.set(supervisor.reading.effortsNm);
+    state.externalNm.set(supervisor.reading.externalNm);
+    state.gripperN = supervisor.reading.gripperN;
     state.state = supervisor.state;
     state.cause = supervisor.cause;
     state.epoch = supervisor.epoch;

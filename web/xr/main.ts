@@ -1,6 +1,8 @@
 import type { AccessMessage, AccessState } from '../../src/messages/console-access.ts';
 import type { Telemetry } from '../../src/messages/telemetry.ts';
 import { atMostEvery, element, setText } from '../dom.ts';
+import { ContactTone } from '../feel/tone.ts';
+import { TouchFeel } from '../feel/touch.ts';
 import type { ServerMessage } from '../link/messages.ts';
 import { listenForPress, listenForStopKeys } from '../panels/stop-keys.ts';
 import { consoleKind } from '../shell/console-kind.ts';
@@ -49,6 +51,8 @@ window.__farhandXr = page;
 let receivedMs = Number.NEGATIVE_INFINITY;
 let rttMs: number | null = null;
 let wasImpaired = false;
+const touch = new TouchFeel();
+const tone = new ContactTone();
 
 const handlers = { onMessage: receive, onAccess: receiveAccess, onStatus: show };
 const { fleet, robot: fleetRobot } = consoleKind;
@@ -142,6 +146,7 @@ async function begin(): Promise<void> {
 
 async function enter(mode: SessionMode): Promise<void> {
   if (session.active) return;
+  tone.allow();
   link.control('claim');
   link.send({ kind: 'input', name: INPUT });
   try {
@@ -171,6 +176,16 @@ function receive(message: ServerMessage): void {
   room.aim(message, nowMs);
   stop.update(message.robot?.state === 'stopped', nowMs);
   cue(message);
+  feel(message, nowMs);
+}
+
+/** Contact: a pulse in the controllers; a tone for bare hands. */
+function feel(message: Telemetry, nowMs: number): void {
+  const pulse = touch.step(message, nowMs);
+  if (pulse === null || !session.active) return;
+  session.buzz(pulse.strength, pulse.durationMs);
+  const { left, right } = session.packet;
+  if (left.kind !== 'controller' && right.kind !== 'controller') tone.play(pulse);
 }
 
 function openCameras(names: readonly string[]): void {

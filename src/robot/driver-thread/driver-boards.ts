@@ -31,6 +31,7 @@ const REPORT = struct({
   reading: oneOf(TICK_STATUSES, 'fault'),
   robotNs: number,
   gripper: number,
+  gripperN: number,
   positionsRad: perJoint,
   velocitiesRadS: perJoint,
   /** Condition of the motors; NaN if the driver does not know it. */
@@ -38,6 +39,8 @@ const REPORT = struct({
   currentA: perJoint,
   voltageV: perJoint,
   level: perJoint,
+  effortsNm: perJoint,
+  externalNm: perJoint,
 });
 
 /** Two boards shared by the control thread and a driver thread, and the word that wakes the driver thread. */
@@ -73,6 +76,9 @@ export function reportBoard(memory: DriverMemory, joints: number): StructBoard<S
   report.writing = 'stale';
   report.reading = 'stale';
   copyMotorHealth(emptyMotorHealth(joints), report);
+  report.gripperN = Number.NaN;
+  report.effortsNm.fill(Number.NaN);
+  report.externalNm.fill(Number.NaN);
   return new StructBoard(memory.report, report);
 }
 

@@ -83,6 +83,9 @@ export class ThreadedDriver implements Driver {
     out.gripper = this.#report.gripper;
     out.positionsRad.set(this.#report.positionsRad);
     out.velocitiesRadS.set(this.#report.velocitiesRadS);
+    out.effortsNm.set(this.#report.effortsNm);
+    out.externalNm.set(this.#report.externalNm);
+    out.gripperN = this.#report.gripperN;
     return this.#report.reading;
   }
 

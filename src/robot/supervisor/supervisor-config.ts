@@ -116,6 +116,15 @@ export const supervisorConfig = z.strictObject({
     .default(0.02)
     .describe('manipulability, as a share of the arm’s best, below which the arm slows down; 0: never'),
   singularitySpeedPercent: percent(30).describe('share of the speed allowed in a singularity'),
+  maxExternalEffortNm: z
+    .number()
+    .min(0.1)
+    .max(500)
+    .nullable()
+    .default(null)
+    .describe(
+      'hold if the torque from outside on a joint exceeds this, where the driver knows it; null: never',
+    ),
   maxLagS: z
     .number()
     .min(0.1)

@@ -14,6 +14,7 @@ import { type InnerState, POWERED, type SupervisorEvent, shownState, TRANSITIONS
 import { Stillness } from './stillness.ts';
 import type { SupervisorConfig } from './supervisor-config.ts';
 import { TargetCheck } from './target-check.ts';
+import { TouchGuard } from './touch-guard.ts';
 
 /** Stamps further ahead of our clock than this are not clock error. */
 const MAX_FUTURE_NS = 100 * NS_PER_MS;
@@ -45,6 +46,7 @@ export class Supervisor {
   readonly #motion: ArmMotion;
   readonly #plausibility: Plausibility;
   readonly #stillness: Stillness;
+  readonly #touch: TouchGuard;
   readonly #check: TargetCheck;
   readonly #scribe: FlightScribe | null;
   readonly #onTransition: (transition: Transition) => void;
@@ -84,6 +86,7 @@ export class Supervisor {
     this.#neighbourSilent = neighbour !== null;
     this.#plausibility = new Plausibility(model, config.maxLeapRad);
     this.#stillness = new Stillness(model.joints.length);
+    this.#touch = new TouchGuard(model, config.maxExternalEffortNm);
     this.#check = new TargetCheck(model, jointLimits(model, config));
     this.#scribe = recorder === null ? null : new FlightScribe(recorder, model.joints.length);
     this.#onTransition = onTransition;
@@ -260,6 +263,7 @@ export class Supervisor {
         this.#check.begin(nowNs, this.reading.positionsRad);
       }
       this.#motion.engage(nowNs);
+      this.#touch.engage();
       this.#engagement = command.engagement;
       this.#go('engage', 'following the operator', nowNs);
     }
@@ -344,6 +348,9 @@ export class Supervisor {
       if (nowNs - this.#appliedNs > this.#config.commandTimeoutMs * NS_PER_MS) {
         this.#counters.add('watchdog');
         this.#go('watchdog', `no command for ${this.#config.commandTimeoutMs} ms`, nowNs);
+      } else if (this.#touch.isTooHard) {
+        this.#counters.add('hard-contact');
+        this.#go('watchdog', this.#touch.cause, nowNs);
       } else this.#count(this.#offer(nowNs, this.#motion.step(nowNs)));
     }
     if (this.#state === 'hold') this.#count(this.#offer(nowNs, this.#motion.settle(nowNs)));
@@ -374,6 +381,10 @@ export class Supervisor {
       this.reading.positionsRad.set(incoming.positionsRad);
       this.reading.velocitiesRadS.set(incoming.velocitiesRadS);
       this.reading.gripper = incoming.gripper;
+      this.reading.effortsNm.set(incoming.effortsNm);
+      this.reading.externalNm.set(incoming.externalNm);
+      this.reading.gripperN = incoming.gripperN;
+      this.#touch.note(incoming.robotNs, incoming.externalNm);
       // A reading that the driver repeats ages by its stamp.
       this.#readNs = Math.min(nowNs, incoming.robotNs);
       this.#stillness.note(incoming.robotNs, incoming.positionsRad);

@@ -11,12 +11,25 @@ const JOINTS = 6;
 const angles = fc.float64Array({ minLength: JOINTS, maxLength: JOINTS, min: -1000, max: 1000, noNaN: true });
 const perMotor = (value: fc.Arbitrary<number>) =>
   fc.array(value, { minLength: JOINTS, maxLength: JOINTS }).map((values) => Float64Array.from(values));
+const unknownTorques = fc.constant(null).map(() => new Float64Array(JOINTS).fill(Number.NaN));
+const torques = fc.oneof(
+  unknownTorques,
+  fc
+    .array(fc.integer({ min: -100_000, max: 100_000 }), { minLength: JOINTS, maxLength: JOINTS })
+    .map((nm) => Float64Array.from(nm, (value) => value / 1e3)),
+);
 const state: fc.Arbitrary<RobotState> = fc.record({
   robotNs: fc.integer({ min: -Number.MAX_SAFE_INTEGER, max: Number.MAX_SAFE_INTEGER }),
   positionsRad: angles,
   velocitiesRadS: angles,
   targetRad: angles,
   gripper: fc.double({ min: 0, max: 1, noNaN: true }),
+  effortsNm: torques,
+  externalNm: torques,
+  gripperN: fc.oneof(
+    fc.constant(Number.NaN),
+    fc.integer({ min: 0, max: 10_000 }).map((n) => n / 100),
+  ),
   state: fc.constantFrom(...SUPERVISOR_STATES),
   cause: fc.string({ maxLength: 40, unit: 'binary' }),
   epoch: fc.maxSafeNat(),
@@ -95,6 +108,9 @@ describe('robot state', () => {
     big.nearest = 'x'.repeat(30);
     big.clearanceM = -0.12345;
     big.limitedBy = 'engage-ramp';
+    big.effortsNm.fill(-12.345);
+    big.externalNm.fill(-12.345);
+    big.gripperN = 12.34;
     big.robotNs = Number.MAX_SAFE_INTEGER;
     const length = encodeState(0x7fffffff, 0x7fffffff, big, new Uint8Array(MAX_DATAGRAM_BYTES));
     assert.ok(length > 0);
@@ -119,6 +135,12 @@ describe('robot state', () => {
       assert.equal(reasonOf({ ...VALID, state: value }), 'malformed');
     assert.equal(reasonOf({ ...VALID, limited: 'gravity' }), 'malformed');
     assert.equal(reasonOf({ ...VALID, clearance: null }), null, 'no collision pair is watched');
+    for (const name of ['effort', 'external']) {
+      assert.equal(reasonOf({ ...VALID, [name]: [1, 2] }), null);
+      assert.equal(reasonOf({ ...VALID, [name]: [1] }), 'joint-count');
+      assert.equal(reasonOf({ ...VALID, [name]: [1, null] }), 'non-finite');
+    }
+    assert.equal(reasonOf({ ...VALID, grip_n: 'x' }), 'malformed');
   });
 
   it('has no angles for joints that were never read', () => {

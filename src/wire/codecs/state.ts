@@ -78,8 +78,22 @@ export function encodeState(
     nearest: state.nearest,
     ...(withMotors && knowsMotors(state.motors) ? { motors: motorsToJson(state.motors) } : {}),
     ...(state.playout ? { playout: state.playout } : {}),
+    ...(Number.isFinite(state.effortsNm[0]!) ? { effort: torquesToJson(state.effortsNm) } : {}),
+    ...(Number.isFinite(state.externalNm[0]!) ? { external: torquesToJson(state.externalNm) } : {}),
+    ...(Number.isFinite(state.gripperN) ? { grip_n: Math.round(state.gripperN * 100) / 100 } : {}),
   };
   return writeFrame('state', body, out);
+}
+
+/** 1 mN·m. */
+const torquesToJson = (values: Float64Array): number[] =>
+  Array.from(values, (nm) => Math.round(nm * 1e3) / 1e3);
+
+/** Absent: unknown. */
+function torquesFromJson(value: unknown, out: Float64Array): Reason | null {
+  if (value !== undefined) return anglesFromJson(value, out);
+  out.fill(Number.NaN);
+  return null;
 }
 
 /** The robot's start and the operator session a state message belongs to. */
@@ -124,7 +138,12 @@ export function decodeState(
   if (motors !== null) return motors;
   const isUnread = body['q'] === null;
   if (isUnread) out.positionsRad.fill(Number.NaN);
+  const { effort, external, grip_n: gripperN } = body;
+  out.gripperN = gripperN === undefined ? Number.NaN : numberOf(gripperN);
+  if (gripperN !== undefined && Number.isNaN(out.gripperN)) return 'malformed';
   return (
+    torquesFromJson(effort, out.effortsNm) ??
+    torquesFromJson(external, out.externalNm) ??
     (isUnread ? null : anglesFromJson(body['q'], out.positionsRad)) ??
     anglesFromJson(body['dq'], out.velocitiesRadS) ??
     anglesFromJson(body['target'], out.targetRad)
@@ -138,6 +157,9 @@ export function emptyState(joints: number): RobotState {
     velocitiesRadS: new Float64Array(joints),
     targetRad: new Float64Array(joints),
     gripper: 0,
+    effortsNm: new Float64Array(joints).fill(Number.NaN),
+    externalNm: new Float64Array(joints).fill(Number.NaN),
+    gripperN: Number.NaN,
     state: 'disconnected',
     cause: '',
     epoch: 0,

@@ -62,6 +62,9 @@ export class WorldDriver implements Driver {
       out.positionsRad[i] = physics.qpos[i]!;
       out.velocitiesRadS[i] = physics.qvel[i]!;
     }
+    physics.servoEffort(out.effortsNm);
+    physics.externalEffort(out.externalNm);
+    out.gripperN = physics.gripForceN;
     out.gripper = Math.max(0, Math.min(1, 1 - physics.openingM / OPEN_M));
     return 'ok';
   }
