@@ -31,6 +31,7 @@ import { reportBench } from './report/report.ts';
 import { retargetBench } from './retarget/retarget.ts';
 import { soakBench } from './soak/soak.ts';
 import { supervisorBench } from './supervisor/supervisor.ts';
+import { tasksBench } from './tasks/tasks.ts';
 import { wireBench } from './wire/wire.ts';
 
 const BENCHES: readonly Verb[] = [
@@ -41,6 +42,7 @@ const BENCHES: readonly Verb[] = [
   playoutBench,
   liveBench,
   rctpBench,
+  tasksBench,
   supervisorBench,
   kinematicsBench,
   motionBench,

@@ -11,6 +11,7 @@ import { jointsKeeper, jointsRing } from '../operator/joints-ring.ts';
 import { OperatorLoop } from '../operator/loop.ts';
 import type { OpenInput } from '../operator/sampler.ts';
 import type { Rig } from '../rig/rig.ts';
+import type { Driver } from '../robot/driver.ts';
 import { RobotLoop } from '../robot/loop.ts';
 import { createPolicy } from '../robot/playout/policy.ts';
 import { type DatagramHandler, type Outbox, type Peer, peerOf } from '../wire/reactor.ts';
@@ -30,6 +31,8 @@ export interface LocalPairOptions {
   clock: Clock;
   network: LocalNetwork;
   sealed: boolean;
+  /** Replaces the simulated arm. */
+  driver?: Driver;
   /** Replaces the inputs of the rig. */
   inputs?: ReadonlyMap<string, OpenInput>;
   onClosed?: (record: PackedTrace) => void;
@@ -72,7 +75,7 @@ export async function joinLocally(options: LocalPairOptions): Promise<LocalPair>
     ...shared,
     priors: {},
     onLearnt: () => {},
-    driver: await plugin.open(pluginConfig('driver', 'sim', plugin, {}), model, clock),
+    driver: options.driver ?? (await plugin.open(pluginConfig('driver', 'sim', plugin, {}), model, clock)),
     policy: createPolicy(rig.robot.playout),
     outbox: robotTunnel ?? robotOutbox,
     boot: 1,

@@ -1,5 +1,5 @@
 import { COLOURS, type Shape, type WorldBody } from '../shape.ts';
-import { type Hand, pick, place } from '../skills.ts';
+import { go, grip, type Hand, heldOffset, nearestYaw, pick } from '../skills.ts';
 import { AT_REST, scatter, type Task } from '../task.ts';
 
 const PEG_HALF_M = 0.01;
@@ -10,6 +10,11 @@ const BOARD_HALF_M = 0.05;
 const BOARD_HEIGHT_M = 0.03;
 const GRASP_M = 0.06;
 const HIGH_M = GRASP_M + BOARD_HEIGHT_M + 0.015;
+/** Here the peg's end is 6 mm inside the hole. A gripper that stays higher by more has missed it. */
+const ENTERED_M = GRASP_M + BOARD_HEIGHT_M - 0.006;
+const STUCK_M = 0.004;
+const TRIES = 5;
+const TOLERANCE_M = 0.0018;
 
 function board(): WorldBody {
   const half = BOARD_HEIGHT_M / 2;
@@ -71,8 +76,19 @@ export const pegTask: Task = {
   *expert(view) {
     const hand: Hand = { yawRad: view.gripYawRad };
     yield* pick(view, hand, 'peg', GRASP_M, HIGH_M);
-    const { xM, yM, yawRad } = view.see('board');
-    const goal = { xM, yM, zM: GRASP_M + 0.001, yawRad, highM: HIGH_M, speedMS: 0.1, toleranceM: 0.0018 };
-    yield* place(view, hand, 'peg', goal);
+    hand.yawRad = nearestYaw(view.see('board').yawRad, hand.yawRad);
+    for (let tries = 0; tries < TRIES; tries++) {
+      const { xM, yM } = view.see('board');
+      yield go([xM, yM, HIGH_M], hand.yawRad, 0.4, 0.2, TOLERANCE_M);
+      const [dx, dy] = heldOffset(view, 'peg');
+      const [x, y] = [xM - dx, yM - dy];
+      yield go([x, y, ENTERED_M], hand.yawRad, 0.1, 0.1, TOLERANCE_M);
+      if (view.gripM[2]! > ENTERED_M + STUCK_M) continue;
+      yield go([x, y, GRASP_M + 0.001], hand.yawRad, 0.1, 0.12, 0.004);
+      break;
+    }
+    yield grip(0.05, 0.25);
+    const { xM, yM } = view.see('board');
+    yield go([xM, yM, HIGH_M + 0.02], hand.yawRad, 0.3, 0, 0.01);
   },
 };

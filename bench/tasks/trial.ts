@@ -1,0 +1,185 @@
+import { joinLocally } from '../../src/app/local-pair.ts';
+import { ManualClock } from '../../src/core/time/clock.ts';
+import { baseFromVr, quatConjugate, quatMultiply, quatRotate } from '../../src/geometry/frames.ts';
+import type { InputDevice } from '../../src/input/device.ts';
+import type { HandSample, SampleStatus } from '../../src/messages/hand-sample.ts';
+import { WORLD_STATE, type WorldState } from '../../src/messages/world-state.ts';
+import { loadRig } from '../../src/rig/rig.ts';
+import { loadModel } from '../../src/rig/robot-models.ts';
+import { config as worldConfig } from '../../src/robot/drivers/world/config.ts';
+import { WorldDriver } from '../../src/robot/drivers/world/world-driver.ts';
+import { impairmentSchema } from '../../src/wire/emulator/impairment.ts';
+import { LinkModel } from '../../src/wire/emulator/link-model.ts';
+import { PROFILES, type ProfileName } from '../../src/wire/emulator/profiles.ts';
+import { type Peer, peerPort } from '../../src/wire/reactor.ts';
+import { LocalNetwork } from '../../src/wire/transports/local.ts';
+import { OPEN_M } from '../../src/world/gripper-body.ts';
+import type { Mujoco } from '../../src/world/mujoco.ts';
+import { taskNamed } from '../../src/world/task-list.ts';
+import { PERSON, Person } from './person.ts';
+
+/** Camera, encoder, decoder and screen. */
+const CAMERA_S = 0.05;
+/** How far the simulated arm follows behind its target. */
+const SERVO_S = 0.04;
+const LOG_S = 0.005;
+/** A net force on the arm beyond this counts as a collision. */
+const COLLISION_N = 30;
+/** Contacts flicker: an event is over, or lasts, after this long. */
+const LASTING_S = 0.2;
+const DATAGRAM_BYTES = 600;
+/** Robot ports are below this, see `joinLocally`. */
+const FIRST_OPERATOR_PORT = 5000;
+
+export interface TrialSettings {
+  model: string;
+  task: string;
+  seed: number;
+  link: ProfileName;
+  playout: string;
+}
+
+export interface Trial {
+  success: boolean;
+  timeS: number;
+  score: number;
+  /** Times a thing left the closed gripper. */
+  drops: number;
+  collisions: number;
+}
+
+/** One person at one task over one link: both roles, playout, supervisor and physics, on a manual clock. */
+export async function runTrial(mujoco: Mujoco, settings: TrialSettings): Promise<Trial> {
+  const { model: name, task, seed, playout } = settings;
+  const rig = loadRig('world', [`robot.playout=${playout}`, `model=${name}`, 'robot.network=none']).config;
+  const model = loadModel(name);
+  const clock = new ManualClock();
+  const options = worldConfig.parse({ task, seed });
+  const driver = new WorldDriver(options, model, mujoco, clock.nowNs());
+  const link = new TrialLink(settings.link, seed, clock);
+  const network = new LocalNetwork(
+    clock,
+    (ns) => clock.advanceTo(ns),
+    (_, to, nowNs) => link.delayNs(to, nowNs),
+  );
+  const log = new WorldLog(driver);
+  const person = new Person(taskNamed(task), seed, {
+    look: (out) => log.at(clock.nowNs() / 1e9 - CAMERA_S - link.downS - PERSON.visuomotorS, out),
+    loopDelayS: () => link.upS + link.downS + CAMERA_S + SERVO_S + (playout === 'none' ? 0 : 0.03),
+  });
+  const inputs = new Map([['person', { device: new PersonInput(person), automatic: true }]]);
+  const operator = { ...rig.operator, input: 'person', inputs: { person: {} } };
+  await joinLocally({ rig: { ...rig, operator }, model, clock, network, sealed: false, driver, inputs });
+  const startS = clock.nowNs() / 1e9;
+  const limitS = taskNamed(task).limitS;
+  while (!log.isOver && clock.nowNs() / 1e9 - startS < limitS + 1) {
+    network.run(clock.nowNs() + LOG_S * 1e9);
+    log.note(clock.nowNs() / 1e9, person.openM === 0);
+  }
+  driver.dispose();
+  const { outcome, elapsedS, score } = log.newest;
+  const success = outcome === 'done';
+  return { success, timeS: elapsedS, score, drops: log.drops, collisions: log.collisions };
+}
+
+/** Both directions of an emulated link; also what it costs at the moment. */
+class TrialLink {
+  upS = 0;
+  downS = 0;
+  readonly #models: readonly LinkModel[];
+
+  constructor(name: ProfileName, seed: number, clock: ManualClock) {
+    const impairment = impairmentSchema.parse(PROFILES[name].impairment);
+    const direction = { label: name, impairment, events: [], trace: null, tracePhaseNs: 0 };
+    this.#models = ['forward', 'return'].map((way) => new LinkModel(direction, seed, way, clock.nowNs()));
+  }
+
+  delayNs(to: Peer, nowNs: number): number | null {
+    const isUp = peerPort(to) < FIRST_OPERATOR_PORT;
+    const outNs = this.#models[isUp ? 0 : 1]!.admit(nowNs, DATAGRAM_BYTES);
+    if (outNs === null) return null;
+    const delayS = (outNs - nowNs) / 1e9;
+    if (isUp) this.upS = delayS;
+    else this.downS = delayS;
+    return outNs - nowNs;
+  }
+}
+
+/** The world's past, for a person who sees it late; also what went wrong in it. */
+class WorldLog {
+  drops = 0;
+  collisions = 0;
+  newest = WORLD_STATE.create();
+  readonly #driver: WorldDriver;
+  readonly #past: { atS: number; state: WorldState }[] = [];
+  /** When something was last held, and when the arm was last hit. */
+  #heldS = Number.NEGATIVE_INFINITY;
+  #hitS = Number.NEGATIVE_INFINITY;
+
+  constructor(driver: WorldDriver) {
+    this.#driver = driver;
+    this.note(0, false);
+  }
+
+  get isOver(): boolean {
+    return this.newest.outcome !== 'running';
+  }
+
+  note(atS: number, isClosed: boolean): void {
+    const state = WORLD_STATE.create();
+    this.#driver.world.read(state);
+    this.#past.push({ atS, state });
+    if (this.#past.length > 1000) this.#past.shift();
+    if (!isClosed) this.#heldS = Number.NEGATIVE_INFINITY;
+    else if (state.held >= 0) this.#heldS = atS;
+    else if (atS - this.#heldS > LASTING_S && Number.isFinite(this.#heldS)) {
+      this.drops++;
+      this.#heldS = Number.NEGATIVE_INFINITY;
+    }
+    if (state.contactN > COLLISION_N) {
+      if (atS - this.#hitS > LASTING_S) this.collisions++;
+      this.#hitS = atS;
+    }
+    this.newest = state;
+  }
+
+  at(atS: number, out: WorldState): void {
+    let found = this.#past[0]!;
+    for (let i = this.#past.length - 1; i >= 0; i--) {
+      found = this.#past[i]!;
+      if (found.atS <= atS) break;
+    }
+    out.packed.set(found.state.packed);
+  }
+}
+
+/** The person's hand as the operator's input. */
+class PersonInput implements InputDevice {
+  readonly #person: Person;
+  readonly #vrFromBase = new Float64Array(4);
+  readonly #turn = Float64Array.of(0, 0, 0, 1);
+  #tickNs = Number.NaN;
+
+  constructor(person: Person) {
+    this.#person = person;
+    quatConjugate(baseFromVr.quatXyzw, this.#vrFromBase);
+  }
+
+  ingest(): 'unknown-source' {
+    return 'unknown-source';
+  }
+
+  sample(nowNs: number, out: HandSample): SampleStatus {
+    if (nowNs > this.#tickNs) this.#person.tick((nowNs - this.#tickNs) / 1e9);
+    this.#tickNs = nowNs;
+    const { pointM, yawRad, openM } = this.#person;
+    out.takenNs = nowNs;
+    quatRotate(this.#vrFromBase, pointM, out.positionM);
+    this.#turn[2] = Math.sin(yawRad / 2);
+    this.#turn[3] = Math.cos(yawRad / 2);
+    quatMultiply(this.#vrFromBase, this.#turn, out.quatXyzw);
+    out.gripper = 1 - openM / OPEN_M;
+    Object.assign(out, { clutch: true, tracking: true, estop: false, points: 0, isLeft: false });
+    return 'ok';
+  }
+}
