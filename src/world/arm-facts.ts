@@ -48,7 +48,7 @@ const OPENARM: ArmFacts = {
   massKg: 5.5,
   torqueNm: [40, 40, 27, 27, 7, 7, 7],
   mountRpyRad: UPRIGHT,
-  layout: { baseM: [0, 0.25, -0.35], xM: [0.16, 0.3], yM: [-0.16, 0.02], trayM: [0.23, 0.12], yawRad: 2.7 },
+  layout: { baseM: [0, 0.25, -0.35], xM: [0.19, 0.31], yM: [-0.17, 0.02], trayM: [0.24, 0.12], yawRad: 2.7 },
 };
 
 const KNOWN: Readonly<Record<string, ArmFacts>> = {
