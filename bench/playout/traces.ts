@@ -1,12 +1,12 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { gunzipSync } from 'node:zlib';
+import { Random } from '../../src/core/random.ts';
 import { packageRoot } from '../../src/files/package-root.ts';
 import { type DelayTrace, parseDelayTrace } from '../../src/robot/playout/replay/trace.ts';
 import { impairmentSchema } from '../../src/wire/emulator/impairment.ts';
 import { LinkModel } from '../../src/wire/emulator/link-model.ts';
 import { PROFILES, type ProfileName } from '../../src/wire/emulator/profiles.ts';
-import { Random } from '../../src/core/random.ts';
 
 const FOLDER = path.join(packageRoot, 'test', 'data', 'delay-traces');
 const COMMANDS = 60_000;

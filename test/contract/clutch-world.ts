@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { OPERATOR_SOCKETS } from '../../src/operator/loop.ts';
+import type { WorldPort } from '../../src/robot/driver.ts';
 import { decodeCommand, emptyCommand } from '../../src/wire/codecs/command.ts';
 import { frameType, TAG_BYTES, writeTag } from '../../src/wire/codecs/frame.ts';
 import { peerOf } from '../../src/wire/reactor.ts';
@@ -13,6 +14,17 @@ const INPUT_SOCKET = OPERATOR_SOCKETS.firstInput;
 const STATE_MS = 200;
 /** After this silence, the next sender on a socket counts as another. */
 const OTHER_MS = 1000;
+
+/** Things that never move, for the expert, which moves only where there is a task. */
+const STILL_WORLD: WorldPort = {
+  read(out) {
+    out.bodies = 4;
+    out.poses.set([0.3, 0.17, 0, 1, 0, 0, 0, 0.3, -0.1, 0.02, 1, 0, 0, 0]);
+    out.outcome = 'running';
+    return 'sort';
+  },
+  request() {},
+};
 
 /** When something happened last, in simulated time; −∞: never. */
 type Instants = Record<
@@ -66,7 +78,10 @@ export class ClutchWorld {
   static async create(name: string, sender: InputSender | null): Promise<ClutchWorld> {
     const listed = ['scripted', 'page', 'webxr'].includes(name) ? [] : [`operator.inputs.${name}={}`];
     return new ClutchWorld(
-      await SimulatedRig.create({ overrides: [`operator.input=${name}`, ...listed] }),
+      await SimulatedRig.create({
+        overrides: [`operator.input=${name}`, ...listed],
+        wrapDriver: (arm) => Object.assign(arm, { world: STILL_WORLD }),
+      }),
       name,
       sender,
     );

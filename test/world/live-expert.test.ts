@@ -7,7 +7,7 @@ import { needsPackage } from '../needs.ts';
 const missing = await needsPackage('@mujoco/mujoco');
 
 describe('a task over the whole path', { skip: missing, timeout: 120_000 }, () => {
-  for (const task of ['sort', 'stack', 'peg'])
+  for (const task of ['sort', 'peg'])
     it(`${task}: from the expert's hand through mapping, link, playout and supervisor to the things`, async () => {
       const rig = await SimulatedRig.create({
         rigFile: 'world',
