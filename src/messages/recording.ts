@@ -41,6 +41,8 @@ export interface EpisodeRow {
   commandGripper: number;
   stateRad: number[];
   stateGripper: number;
+  /** Torque from outside on each joint (N·m), then the gripper’s force (N) if there is one; absent: unknown. */
+  effort?: number[];
   supervisor: SupervisorState;
   limitedBy: LimitedBy;
   /** Of the newest command with a receipt; null before the first. */
@@ -66,6 +68,8 @@ export interface EpisodeInfo {
   robot: string;
   joints: string[];
   hasGripper: boolean;
+  /** Every row has `effort`. */
+  hasEffort?: boolean;
   cameras: string[];
   rateHz: number;
   sizeBytes: number;

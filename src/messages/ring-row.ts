@@ -9,6 +9,8 @@ export const RING_ROW = struct({
   engaged: flag,
   commandGripper: number,
   stateGripper: number,
+  /** Force of the gripper; NaN: unknown. */
+  gripperN: number,
   supervisor: oneOf(SUPERVISOR_STATES, 'disconnected'),
   limitedBy: oneOf(LIMITED_BY, ''),
   /** Of the newest closed command; NaN before the first. */

@@ -42,6 +42,7 @@ export class RowFeed {
     row.engaged = command.engagement > 0;
     row.commandGripper = command.gripper;
     row.stateGripper = robot.gripper;
+    row.gripperN = robot.gripperN;
     row.supervisor = robot.state;
     row.limitedBy = robot.limitedBy;
     row.offsetNs = sync.offsetAt(command.sampledOperatorNs);

@@ -26,6 +26,7 @@ const info = z.object({
   ...{ id: z.string(), task: z.string(), label: z.string().nullable(), startedAt: z.string() },
   ...{ durationS: z.number(), rows: z.number(), skippedRows: z.number(), staleRows: z.number() },
   ...{ robot: z.string(), joints: names, hasGripper: z.boolean(), cameras: names, rateHz },
+  hasEffort: z.boolean().exactOptional(),
   ...{ sizeBytes: z.number(), complete: z.boolean(), quality: quality.nullable() },
 }) satisfies z.ZodType<EpisodeInfo>;
 

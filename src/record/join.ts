@@ -62,6 +62,9 @@ export function rowFrom(
     commandGripper: finiteOr0(ring.commandGripper),
     stateRad: Array.from(ring.stateRad),
     stateGripper: finiteOr0(ring.stateGripper),
+    ...(Number.isFinite(ring.externalNm[0])
+      ? { effort: [...ring.externalNm, finiteOr0(ring.gripperN)] }
+      : {}),
     supervisor: ring.supervisor,
     limitedBy: ring.limitedBy,
     oneWayNs: known(ring.oneWayNs),

@@ -180,6 +180,7 @@ export class EpisodeRecorder {
     const row = rowFrom(ring, joined.frames, info.rows, episode.firstNs);
     writer.row(row, ring.sampledNs, joined.pictures);
     meter.row(row);
+    info.hasEffort = row.effort !== undefined && (info.rows === 0 || info.hasEffort === true);
     info.rows++;
     if (joined.isStale) info.staleRows++;
     info.durationS = (episode.lastNs - episode.firstNs) / NS_PER_S;

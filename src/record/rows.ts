@@ -11,6 +11,7 @@ export class RowAssembler {
   readonly #joints: number;
   readonly #commands = new Map<number, number[]>();
   readonly #states = new Map<number, number[]>();
+  #effort: number[] | null = null;
 
   constructor(joints: number) {
     this.#joints = joints;
@@ -19,9 +20,16 @@ export class RowAssembler {
   /** The row once its last message has arrived; null before that, and for an incomplete row. */
   add(topic: string, { sequence, data }: MessageRecord): EpisodeRow | null {
     if (topic === TOPICS.command) this.#commands.set(sequence, this.#angles(readFloat64MultiArray(data)));
-    else if (topic === TOPICS.state)
-      this.#states.set(sequence, this.#angles(readJointState(data)?.positions));
+    else if (topic === TOPICS.state) this.#takeState(sequence, data);
     return topic === TOPICS.row ? this.#row(sequence, data) : null;
+  }
+
+  #takeState(sequence: number, data: Uint8Array): void {
+    const state = readJointState(data);
+    this.#states.set(sequence, this.#angles(state?.positions));
+    const efforts = state?.efforts;
+    const isWhole = efforts !== undefined && efforts.length > 0 && efforts.length === state?.names.length;
+    this.#effort = isWhole && efforts.every(Number.isFinite) ? [...efforts] : null;
   }
 
   #row(sequence: number, data: Uint8Array): EpisodeRow | null {
@@ -30,7 +38,9 @@ export class RowAssembler {
     this.#commands.clear();
     this.#states.clear();
     const isWhole = commandRad?.length === this.#joints && stateRad?.length === this.#joints;
-    return row !== null && isWhole ? { ...row, commandRad, stateRad } : null;
+    const effort = this.#effort === null ? {} : { effort: this.#effort };
+    this.#effort = null;
+    return row !== null && isWhole ? { ...row, commandRad, stateRad, ...effort } : null;
   }
 
   #angles(values: Float64Array | null | undefined): number[] {

@@ -94,7 +94,7 @@ export const JSON_SCHEMAS = {
 } as const;
 
 /** A row as a JSON message: the joints are in separate channels. */
-export type RowMessage = Omit<EpisodeRow, 'commandRad' | 'stateRad'>;
+export type RowMessage = Omit<EpisodeRow, 'commandRad' | 'stateRad' | 'effort'>;
 
 /** Encodes into memory that the next call reuses; grows as needed. */
 export class MessageEncoder {
@@ -108,13 +108,19 @@ export class MessageEncoder {
     });
   }
 
-  jointState(stampNs: bigint, names: readonly string[], positions: ArrayLike<number>): Uint8Array {
-    return this.#encode(128 + names.length * 64 + names.join('').length * 4, (cdr) => {
+  /** `efforts` may be empty: unknown. */
+  jointState(
+    stampNs: bigint,
+    names: readonly string[],
+    positions: ArrayLike<number>,
+    efforts: ArrayLike<number> = [],
+  ): Uint8Array {
+    return this.#encode(128 + names.length * 72 + names.join('').length * 4, (cdr) => {
       header(cdr, stampNs, '');
       cdr.strings(names);
       cdr.f64s(positions);
       cdr.u32(0);
-      cdr.u32(0);
+      cdr.f64s(efforts);
     });
   }
 
@@ -151,8 +157,10 @@ export function readFloat64MultiArray(payload: Uint8Array): Float64Array | null 
   return cdr.ok ? values : null;
 }
 
-/** Names and positions of a JointState; null if the payload is not one. */
-export function readJointState(payload: Uint8Array): { names: string[]; positions: Float64Array } | null {
+/** Names, positions and efforts of a JointState; null if the payload is not one. */
+export function readJointState(
+  payload: Uint8Array,
+): { names: string[]; positions: Float64Array; efforts: Float64Array } | null {
   const cdr = payloadReader(payload);
   if (cdr === null) return null;
   cdr.i32();
@@ -160,7 +168,10 @@ export function readJointState(payload: Uint8Array): { names: string[]; position
   cdr.string();
   const names = cdr.strings();
   const positions = cdr.f64s();
-  return cdr.ok ? { names, positions } : null;
+  if (!cdr.ok) return null;
+  cdr.f64s();
+  const efforts = cdr.f64s();
+  return { names, positions, efforts: cdr.ok ? efforts : new Float64Array(0) };
 }
 
 /** `<camera>:<captureNs>`, the frame_id of every picture. */

@@ -2,12 +2,14 @@ import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, it } from 'node:test';
+import { CdrReader } from '@foxglove/cdr';
 import { McapIndexedReader, McapStreamReader } from '@mcap/core';
 import { temporaryFolder } from '../../test/temporary-folder.ts';
 import type { EpisodeRow } from '../messages/recording.ts';
 import { emptyTraceRecord } from '../messages/trace-record.ts';
 import { labelEpisode, listEpisodes, newEpisodeId } from './episodes.ts';
 import { frames, readEpisode, readFrame, readInfo, readJson, readStart } from './reader.ts';
+import { MessageEncoder } from './schemas.ts';
 import { emptyInfo, received, rowOf, START_NS, startOf, WALL_NS } from './test-episode.ts';
 import { EpisodeWriter } from './writer.ts';
 
@@ -51,6 +53,27 @@ describe('an episode file', () => {
     assert.deepEqual((await readStart(file))['rig'], { name: 'test' });
     assert.equal((await readJson(file, 'trace'))[0]?.value['seq'], 7);
     assert.equal((await readJson(file, 'event'))[0]?.value['event'], 'start');
+  });
+
+  it('keeps the torque from outside, as a foreign reader finds it in JointState.effort', async () => {
+    const info = emptyInfo('touch', 6, []);
+    const file = path.join(dir, 'touch.mcap');
+    const writer = new EpisodeWriter(file, startOf(info));
+    const effort = [0, 0.25, -1.5, 0, 0, 0.125, ...(info.hasGripper ? [20] : [])];
+    const row = { ...rowOf(0, 6, new Map(), START_NS), effort };
+    writer.row(row, START_NS, new Map());
+    writer.close({ ...info, hasEffort: true, rows: 1, complete: true });
+    const read = await readEpisode(file);
+    assert.deepEqual([read.rows[0]?.effort, read.info.hasEffort], [effort, true]);
+    const payload = new MessageEncoder().jointState(5n, ['a', 'b'], [1, 2], [3, 4]);
+    const cdr = new CdrReader(payload);
+    cdr.int32();
+    cdr.uint32();
+    cdr.string();
+    assert.deepEqual(cdr.stringArray(), ['a', 'b']);
+    assert.deepEqual([...cdr.float64Array()], [1, 2]);
+    assert.deepEqual([...cdr.float64Array()], []);
+    assert.deepEqual([...cdr.float64Array()], [3, 4]);
   });
 
   it('records a hand of 17 joints without a gripper or cameras', async () => {

@@ -123,14 +123,15 @@ export class EpisodeWriter {
   row(row: EpisodeRow, sampledNs: number, pictures: ReadonlyMap<string, ReceivedFrame>): void {
     const timeNs = this.wallNsAt(sampledNs);
     for (const [camera, frame] of pictures) this.#picture(camera, frame, timeNs);
-    const { commandRad, stateRad, ...rest } = row;
+    const { commandRad, stateRad, effort = [], ...rest } = row;
     const sequence = this.#sequence++;
     const { command, state, target } = this.#channels;
     const commanded = this.#vector(commandRad, row.commandGripper);
     this.#put(command, sequence, timeNs, this.#encoder.float64MultiArray(commanded));
     this.#put(target, sequence, timeNs, this.#encoder.jointState(timeNs, this.#names, commanded));
     const measured = this.#vector(stateRad, row.stateGripper);
-    this.#put(state, sequence, timeNs, this.#encoder.jointState(timeNs, this.#names, measured));
+    const efforts = effort.slice(0, this.#names.length);
+    this.#put(state, sequence, timeNs, this.#encoder.jointState(timeNs, this.#names, measured, efforts));
     // The row comes last: once it is in the file, everything it refers to is too.
     this.#put(this.#channels.row, sequence, timeNs, jsonBytes(rest));
   }

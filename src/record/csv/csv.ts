@@ -1,7 +1,7 @@
 import type { EpisodeInfo, EpisodeRow } from '../../messages/recording.ts';
 
 /** Column names; each includes its unit. */
-export function csvHeader({ joints, hasGripper, cameras }: EpisodeInfo): string[] {
+export function csvHeader({ joints, hasGripper, hasEffort = false, cameras }: EpisodeInfo): string[] {
   const vector = (kind: string) => [
     ...joints.map((joint) => `${kind}.${joint}_rad`),
     ...(hasGripper ? [`${kind}.gripper`] : []),
@@ -18,13 +18,22 @@ export function csvHeader({ joints, hasGripper, cameras }: EpisodeInfo): string[
     'playout_delay_ms',
     ...vector('command'),
     ...vector('state'),
+    ...(hasEffort ? effortNames(joints, hasGripper) : []),
     ...cameras.flatMap((camera) =>
       ['capture_ns', 'age_ms', 'stale'].map((what) => `camera.${camera}.${what}`),
     ),
   ];
 }
 
-export function csvRow({ hasGripper, cameras }: EpisodeInfo, row: EpisodeRow): string[] {
+const effortNames = (joints: readonly string[], hasGripper: boolean): string[] => [
+  ...joints.map((joint) => `effort.${joint}_nm`),
+  ...(hasGripper ? ['effort.gripper_n'] : []),
+];
+
+export function csvRow(
+  { joints, hasGripper, hasEffort = false, cameras }: EpisodeInfo,
+  row: EpisodeRow,
+): string[] {
   const ms = (ns: number | null | undefined) => (ns === null || ns === undefined ? '' : String(ns / 1e6));
   const vector = (jointsRad: readonly number[], gripper: number) =>
     (hasGripper ? [...jointsRad, gripper] : jointsRad).map(String);
@@ -40,6 +49,7 @@ export function csvRow({ hasGripper, cameras }: EpisodeInfo, row: EpisodeRow): s
     ms(row.playoutDelayNs),
     ...vector(row.commandRad, row.commandGripper),
     ...vector(row.stateRad, row.stateGripper),
+    ...(hasEffort ? effortNames(joints, hasGripper).map((_, i) => String(row.effort?.[i] ?? '')) : []),
     ...cameras.flatMap((camera) => {
       const frame = row.frames[camera];
       return [

@@ -29,6 +29,12 @@ export function dataColumns(
     'observation.state': rows.map((row) => withGripper(row.stateRad, row.stateGripper)),
     action: rows.map((row) => withGripper(row.commandRad, row.commandGripper)),
   };
+  if (info.hasEffort === true) {
+    const count = info.joints.length + Number(info.hasGripper);
+    columns['observation.effort'] = rows.map((row) =>
+      (row.effort ?? new Array<number>(count).fill(0)).slice(0, count),
+    );
+  }
   for (const camera of info.cameras) Object.assign(columns, cameraColumns(rows, camera));
   columns['observation.row_time'] = rows.map((row) => row.timeNs / 1e9);
   columns['observation.latency_ms'] = rows.map((row) =>

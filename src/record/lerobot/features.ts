@@ -25,6 +25,7 @@ export function featuresOf(info: EpisodeInfo, options: FeatureOptions): Features
   const names = vectorNames(info);
   const vector = (): Feature => ({ dtype: 'float32', shape: [names.length], names });
   const features: Features = { 'observation.state': vector(), action: vector() };
+  if (info.hasEffort === true) features['observation.effort'] = vector();
   for (const camera of info.cameras) {
     features[pictureKey(camera)] = videoFeature(options, camera);
     features[`observation.capture_time.${camera}`] = scalar('float64');
