@@ -56,6 +56,11 @@ for (const name of pluginNames('driver')) {
           const { robotNs, positionsRad, velocitiesRadS, gripper } = arm.reading;
           assert.ok([...positionsRad, ...velocitiesRadS, gripper].every(Number.isFinite));
           assert.ok(gripper >= 0 && gripper <= 1);
+          for (const torques of [arm.reading.effortsNm, arm.reading.externalNm])
+            assert.ok(
+              torques.every(Number.isFinite) || torques.every(Number.isNaN),
+              'known for all joints or none',
+            );
           assert.ok(
             robotNs <= arm.nowNs && robotNs >= arm.nowNs - 1000 * MS,
             'stamped with the time of measurement',

@@ -136,6 +136,7 @@ export class DamiaoArmDriver implements Driver {
         const { direction, offsetRad } = this.#spec.joints[i]!;
         out.positionsRad[i] = direction * (this.feedback.positionsRad[i]! - offsetRad);
         out.velocitiesRadS[i] = direction * this.feedback.velocitiesRadS[i]!;
+        out.effortsNm[i] = direction * this.feedback.torquesNm[i]!;
       }
       out.gripper = this.#gripper?.share ?? 0;
     } else if (!this.#blind) return 'stale';

@@ -21,6 +21,9 @@ import {
 
 const MS = 1e6;
 const ENABLE_EVERY_NS = 10 * MS;
+/** Torque per current of the first three joints and the others, as in the vendor's SDK. UNVERIFIED ON HARDWARE */
+const LARGE_NM_PER_A = 1.18125;
+const SMALL_NM_PER_A = 0.95844;
 const ENABLE_TIMEOUT_NS = 3000 * MS;
 /** Driver reports arrive at 40 Hz; those in flight at our request show the state before it. */
 const OLD_REPORT_NS = 30 * MS;
@@ -117,6 +120,8 @@ export class PiperDriver implements Driver {
       out.robotNs = feedback.jointsNs;
       out.positionsRad.set(feedback.positionsRad);
       out.velocitiesRadS.set(feedback.velocitiesRadS);
+      for (let i = 0; i < out.effortsNm.length; i++)
+        out.effortsNm[i] = feedback.currentsA[i]! * (i < 3 ? LARGE_NM_PER_A : SMALL_NM_PER_A);
       out.gripper = Math.max(0, Math.min(1, 1 - feedback.gripperM / this.#config.gripperStrokeM));
     } else if (!this.#blind) return 'stale';
     if (this.#stopPending && this.#bus.isUp) this.stop(nowNs);
