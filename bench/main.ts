@@ -33,6 +33,7 @@ import { soakBench } from './soak/soak.ts';
 import { supervisorBench } from './supervisor/supervisor.ts';
 import { tasksBench } from './tasks/tasks.ts';
 import { wireBench } from './wire/wire.ts';
+import { worldBench } from './world/world.ts';
 
 const BENCHES: readonly Verb[] = [
   loopBench,
@@ -43,6 +44,7 @@ const BENCHES: readonly Verb[] = [
   liveBench,
   rctpBench,
   tasksBench,
+  worldBench,
   supervisorBench,
   kinematicsBench,
   motionBench,

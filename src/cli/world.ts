@@ -3,6 +3,7 @@ import { TeleopError } from '../core/errors.ts';
 import { percentiles } from '../core/statistics/percentiles.ts';
 import { wilson } from '../core/statistics/wilson.ts';
 import { askOperator } from '../desk/ask.ts';
+import { openPolicy } from '../policy/transports.ts';
 import { loadRig } from '../rig/rig.ts';
 import { loadModel } from '../rig/robot-models.ts';
 import { armFacts } from '../world/arm-facts.ts';
@@ -11,8 +12,7 @@ import { type Episode, runExpert } from '../world/run-episode.ts';
 import { TASKS, taskNamed } from '../world/task-list.ts';
 import { WorkWorld } from '../world/work-world.ts';
 import { type Given, JSON_OPTION, numberOption, RIG_OPTION, type Verb } from './arguments.ts';
-
-const INPUTS = ['expert'];
+import { PolicyEyes, runPolicySeed } from './world-policy.ts';
 
 export const worldVerb: Verb = {
   name: 'world',
@@ -20,6 +20,7 @@ export const worldVerb: Verb = {
   about:
     'Tasks in a simulated world with physics: lists them, describes one, or lets an expert do many seeds.',
   details: `run has no robot process and no clock: it computes as fast as it can. Each seed is one line, then the success rate.
+A policy gets the JSON of docs/datasets.md with pictures front and wrist; the clock stands still while it thinks.
 The same seed gives the same start and, on one machine, the same result: \`hash\` is that of the final state.
 reset puts the things of a running world back: \`farhand world reset --seed 7\`, without a seed to the next one.
 Do a task yourself: \`farhand demo --rig world world.task=stack world.seed=7\`.`,
@@ -32,8 +33,9 @@ Do a task yourself: \`farhand demo --rig world world.task=stack world.seed=7\`.`
     input: {
       type: 'string',
       value: 'NAME',
-      about: `what moves the arm: ${INPUTS.join(', ')} (default: expert)`,
+      about: 'what moves the arm: expert, or policy:ADDRESS (default: expert)',
     },
+    hz: { type: 'string', value: 'N', about: 'policy: requests per simulated second (default: 10)' },
     json: JSON_OPTION,
   },
   async run(given: Given) {
@@ -87,24 +89,45 @@ const modelOf = (given: Given) => loadModel(String(given.values['model'] ?? 'ur3
 
 async function run(given: Given, json: boolean): Promise<number> {
   const input = String(given.values['input'] ?? 'expert');
-  if (!INPUTS.includes(input))
-    throw new TeleopError('bad-option', `there is no input "${input}" for world run`, {
-      hint: `Use --input ${INPUTS.join(' or ')}.`,
-    });
   const task = taskNamed(String(given.values['task'] ?? 'sort'));
   const [from, to] = seedsOf(String(given.values['seeds'] ?? '100000-100009'));
   const world = new WorkWorld(await loadMujoco(), modelOf(given), task);
   const readyRad = world.reach.ready();
+  const { runSeed, close } = await openInput(input, world, readyRad, numberOption(given, 'hz', 1, 100) ?? 10);
   const episodes: Episode[] = [];
   const startedMs = performance.now();
-  for (let seed = from; seed <= to; seed++) {
-    const episode = runExpert(world, seed, readyRad);
-    episodes.push(episode);
-    print(json, { task: task.name, ...episode, hash: hashOf(world) });
+  try {
+    for (let seed = from; seed <= to; seed++) {
+      const episode = await runSeed(seed);
+      episodes.push(episode);
+      print(json, { task: task.name, ...episode, timeS: round(episode.timeS, 2), hash: hashOf(world) });
+    }
+  } finally {
+    close();
   }
   const summary = summaryOf(episodes, (performance.now() - startedMs) / 1000);
   print(json, { task: task.name, model: world.model.name, input, ...summary });
   return summary.successes === summary.seeds ? 0 : 1;
+}
+
+/** What moves the arm: the expert, or `policy:ADDRESS`. */
+async function openInput(
+  input: string,
+  world: WorkWorld,
+  readyRad: Float64Array,
+  hz: number,
+): Promise<{ runSeed(seed: number): Episode | Promise<Episode>; close(): void }> {
+  if (input === 'expert') return { runSeed: (seed) => runExpert(world, seed, readyRad), close: () => {} };
+  if (!input.startsWith('policy:'))
+    throw new TeleopError('bad-option', `there is no input "${input}" for world run`, {
+      hint: 'Use --input expert, or --input policy:http://127.0.0.1:8080/act.',
+    });
+  const channel = await openPolicy(input.slice('policy:'.length));
+  const eyes = await PolicyEyes.open(world);
+  return {
+    runSeed: (seed) => runPolicySeed(world, seed, readyRad, channel, eyes, hz),
+    close: () => channel.close(),
+  };
 }
 
 const RESET_MS = 3000;

@@ -1,9 +1,12 @@
 import assert from 'node:assert/strict';
 import { mkdirSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import type { Browser, Page } from 'playwright-core';
 import type { Telemetry } from '../../src/messages/telemetry.ts';
+import type { Observation } from '../../src/policy/observation.ts';
 import { needs, needsPackage } from '../needs.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 import { launchChromium } from './chromium.ts';
@@ -95,4 +98,39 @@ it('a policy or a person can be judged without a page: an expert does seeds, one
   assert.deepEqual([first[0]!['seed'], first[0]!['success'], first[2]!['rate']], [7, true, 1]);
   const hashes = (lines: Record<string, unknown>[]) => lines.slice(0, 2).map((line) => line['hash']);
   assert.deepEqual(hashes(first), hashes(second), 'two processes reach the same state');
+});
+
+it('a policy over HTTP is judged: one that holds still fails, and gets joints and two pictures', {
+  skip: await needsPackage('@mujoco/mujoco'),
+}, async () => {
+  let seen: Observation | null = null;
+  const server = createServer((request, response) => {
+    const chunks: Buffer[] = [];
+    request.on('data', (chunk: Buffer) => chunks.push(chunk));
+    request.on('end', () => {
+      seen = JSON.parse(Buffer.concat(chunks).toString()) as Observation;
+      response.end(JSON.stringify({ action: [...seen.state.positionsRad, 0] }));
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  try {
+    const { port } = server.address() as AddressInfo;
+    const args = ['--task', 'peg', '--seeds', '7', '--hz', '1', '--json'];
+    const { code, stdout } = await farhand([
+      'world',
+      'run',
+      '--input',
+      `policy:http://127.0.0.1:${port}/`,
+      ...args,
+    ]);
+    assert.equal(code, 1);
+    assert.match(stdout, /"success":false/);
+    const { state, frames, task } = seen! as Observation;
+    assert.equal(state.positionsRad.length, 6);
+    assert.match(task, /peg/);
+    for (const camera of ['front', 'wrist'])
+      assert.equal(Buffer.from(frames[camera]!.data, 'base64').readUInt16BE(0), 0xffd8, 'JPEG');
+  } finally {
+    server.close();
+  }
 });

@@ -17,6 +17,8 @@ export interface Arm {
   tip: Object3D;
   /** The point that follows the hand. */
   lead: Object3D;
+  /** Its gripper; null without one. */
+  gripper: Object3D | null;
   setJoints(anglesRad: ArrayLike<number>): void;
   setGripper(closed: number): void;
 }
@@ -49,6 +51,7 @@ export function createArm(
     root: body.root,
     tip,
     lead: body.lead,
+    gripper: gripper?.root ?? null,
     setJoints: (angles) => body.setJoints(angles),
     setGripper: (closed) => gripper?.setClosed(closed),
   };
@@ -63,6 +66,7 @@ function inWorld(body: ArmBody, tip: Object3D, gripper: Gripper): Arm {
     tip,
     // There, the gripper itself follows the hand.
     lead: tip,
+    gripper: gripper.root,
     setJoints: (angles) => body.setJoints(angles),
     setGripper: (closed) => gripper.setClosed(closed),
   };

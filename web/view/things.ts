@@ -5,6 +5,7 @@ import {
   Matrix4,
   Mesh,
   MeshBasicMaterial,
+  type Object3D,
   Quaternion,
   SphereGeometry,
   Vector3,
@@ -40,6 +41,9 @@ export class Things {
   readonly #mark: Mesh;
   readonly #flatten = new Matrix4();
   readonly #matrix = new Matrix4();
+  readonly #casts: { from: Mesh; shadow: Mesh }[] = [];
+  readonly #toTable = new Matrix4();
+  readonly #shade: MeshBasicMaterial;
   #task = '';
   #drawn: Drawn[] = [];
   #track = new PoseTrack(0);
@@ -52,6 +56,7 @@ export class Things {
     const [x, y, z] = LIGHT;
     // Projects along the light onto the table.
     this.#flatten.set(1, 0, -x / z, 0, 0, 1, -y / z, 0, 0, 0, 0, SHADOW_M, 0, 0, 0, 1);
+    this.#shade = new MeshBasicMaterial({ color: palette.shadow, transparent: true, opacity: 0.6 });
     this.#mark = new Mesh(
       new SphereGeometry(MARK_M, 12, 8),
       new MeshBasicMaterial({ color: palette.touching, depthTest: false, transparent: true, opacity: 0.85 }),
@@ -59,6 +64,34 @@ export class Things {
     this.#mark.renderOrder = 5;
     this.#mark.visible = false;
     this.root.add(this.#inside, this.#mark);
+  }
+
+  /** Lets a part of the robot cast a shadow, so that people see what it is above. Its meshes must be final. */
+  cast(part: Object3D): void {
+    part.traverse((node) => {
+      if (!(node instanceof Mesh) || node.parent instanceof Mesh) return;
+      const shadow = this.#shadowOf(node.geometry);
+      this.root.add(shadow);
+      this.#casts.push({ from: node, shadow });
+    });
+  }
+
+  /** After the robot's matrices were updated. */
+  castShadows(): void {
+    this.root.updateWorldMatrix(true, false);
+    this.#toTable.copy(this.root.matrixWorld).invert();
+    for (const { from, shadow } of this.#casts) {
+      this.#matrix.multiplyMatrices(this.#toTable, from.matrixWorld);
+      shadow.matrix.multiplyMatrices(this.#flatten, this.#matrix);
+      shadow.matrixWorldNeedsUpdate = true;
+    }
+  }
+
+  #shadowOf(geometry: BufferGeometry): Mesh {
+    const shadow = new Mesh(geometry, this.#shade);
+    shadow.matrixAutoUpdate = false;
+    shadow.frustumCulled = false;
+    return shadow;
   }
 
   aim(world: WorldTelemetry, nowMs: number): void {
@@ -114,11 +147,7 @@ export class Things {
     const geometry = mergeParts(parts);
     const material = litMaterial(this.#palette, 0xffffff, true);
     const mesh = new Mesh(geometry, material);
-    const shadow = new Mesh(
-      geometry,
-      new MeshBasicMaterial({ color: this.#palette.shadow, transparent: true, opacity: 0.6 }),
-    );
-    shadow.matrixAutoUpdate = false;
+    const shadow = this.#shadowOf(geometry);
     this.#inside.add(mesh, shadow);
     return { mesh, shadow, material };
   }

@@ -71,6 +71,7 @@ export class World {
     this.#trail = new Trail(palette.trail);
     this.#things = simulated === null ? null : new Things(palette, shapes);
     if (this.#things) this.scene.add(robotAxes(this.#things.root));
+    if (this.#robot.gripper) this.#things?.cast(this.#robot.gripper);
     this.#shapes = new CollisionShapes(model, palette, shapes, around);
     this.#limit = new LimitArrow(palette);
     this.#reach = new ReachHint(model, palette);
@@ -132,6 +133,7 @@ export class World {
     if (this.#shapes.root.visible) this.#shapes.setJoints(this.#measured.shown);
     this.#showGhost();
     this.#robot.root.updateMatrixWorld();
+    this.#things?.castShadows();
     this.#robot.tip.getWorldPosition(this.#tip);
     this.#robot.lead.getWorldPosition(this.#lead);
     this.#limit.place(this.#lead);
