@@ -76,12 +76,6 @@ const measure = new HeadsetMeasure((request) => link.send(request));
 const buttons = new TouchButtons([
   { label: () => nextStep().label, colour: '#1d4f7c', always: false, press: () => nextStep().act() },
   { label: () => 'HOME', colour: '#2b3644', always: false, press: () => link.send({ kind: 'home' }) },
-  {
-    label: () => (page.telemetry?.world ? 'NEXT' : '–'),
-    colour: '#2b3644',
-    always: false,
-    press: () => page.telemetry?.world && link.send({ kind: 'world', task: '', seed: null }),
-  },
   { label: () => 'STOP', colour: '#d9232e', always: true, press: () => stop.press(performance.now()) },
   {
     label: () => (measure.isRunning ? 'CANCEL' : 'MEASURE'),
@@ -89,6 +83,13 @@ const buttons = new TouchButtons([
     always: false,
     press: () => measure.toggle(),
     shown: () => measure.isOffered,
+  },
+  {
+    label: () => 'NEXT',
+    colour: '#2b3644',
+    always: false,
+    press: () => link.send({ kind: 'world', task: '', seed: null }),
+    shown: () => page.telemetry?.world != null,
   },
 ]);
 
