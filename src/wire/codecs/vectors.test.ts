@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import type { JointCommand } from '../../messages/command.ts';
-import { emptyMotorHealth, knowsMotors } from '../../messages/motor-health.ts';
+import { emptyMotorHealth } from '../../messages/motor-health.ts';
 import type { PlayoutRequest } from '../../messages/playout-request.ts';
 import type { Receipt } from '../../messages/receipt.ts';
 import type { RobotState } from '../../messages/robot-state.ts';
@@ -126,15 +126,15 @@ const CODECS: Record<PlainType, Codec> = {
     encode(value, out) {
       const { boot, session } = value as unknown as StateOrigin;
       const { motors } = value as { motors?: Json };
-      const state = { ...revive(value), motors: motors ? revive(motors) : emptyMotorHealth(joints) };
+      const known = motors ? revive(motors) : emptyMotorHealth(joints);
+      const state = { ...emptyState(joints), ...revive(value), motors: known };
       return encodeState(boot, session, state as unknown as RobotState, out, motors !== undefined);
     },
     decode(bytes, length) {
       const out = emptyState(joints);
       const origin: StateOrigin = { boot: 0, session: 0 };
       const reason = decodeState(bytes, length, out, origin);
-      const { motors, ...state } = out;
-      return reason ?? { ...origin, ...state, ...(knowsMotors(motors) && { motors }) };
+      return reason ?? { ...origin, ...withoutUnknown(out) };
     },
   },
   world: {
@@ -147,6 +147,17 @@ const CODECS: Record<PlainType, Codec> = {
   request: { encode: (value, out) => writeFrame('request', value, out), decode: body },
   hand: { encode: (value, out) => writeFrame('hand', value, out), decode: body },
 };
+
+/** Vectors do not list what the robot does not know: torques, forces, the condition of motors. */
+function withoutUnknown({ motors, effortsNm, externalNm, gripperN, ...rest }: RobotState): object {
+  return {
+    ...rest,
+    ...(Number.isNaN(effortsNm[0]) ? {} : { effortsNm }),
+    ...(Number.isNaN(externalNm[0]) ? {} : { externalNm }),
+    ...(Number.isNaN(gripperN) ? {} : { gripperN }),
+    ...(Object.values(motors).some((values) => !values.every(Number.isNaN)) ? { motors } : {}),
+  };
+}
 
 /** Converts JSON to what the codecs hold: angles in typed arrays, NaN for an unknown stamp. */
 function revive(value: Json): Json {
