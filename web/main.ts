@@ -1,10 +1,11 @@
+import { TouchFeel, touchNm } from '../src/hand/touch-feel.ts';
 import type { ConsoleHello, DeviceReport } from '../src/messages/console.ts';
 import type { Telemetry } from '../src/messages/telemetry.ts';
 import { CameraViewStrip } from './camera/views.ts';
 import { atMostEvery, element, setAttribute, setText } from './dom.ts';
 import { Drive } from './drive/drive.ts';
 import { gamepad } from './drive/gamepad.ts';
-import { pulseGamepad, TouchFeel } from './feel/touch.ts';
+import { pulseGamepad } from './feel/touch.ts';
 import { HandoverRequests } from './fleet/handover-requests.ts';
 import { SessionPanel } from './fleet/session-panel.ts';
 import { ControlChip } from './link/control-chip.ts';
@@ -171,7 +172,7 @@ function receive(message: ServerMessage): void {
     linkControls.update(message);
     taskCard.update(message);
     touchLine.update(message);
-    const pulse = touch.step(message, nowMs);
+    const pulse = touch.step(touchNm(message.robot?.externalNm ?? null), nowMs);
     if (pulse !== null && message.input.active === 'page') pulseGamepad(gamepad(), pulse);
   }
   pages.show(message, nowMs);

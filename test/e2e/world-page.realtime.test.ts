@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import { mkdirSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import { after, before, describe, it } from 'node:test';
+import { Worker } from 'node:worker_threads';
 import type { Browser, Page } from 'playwright-core';
 import type { Telemetry } from '../../src/messages/telemetry.ts';
 import type { Observation } from '../../src/policy/observation.ts';
@@ -11,6 +13,7 @@ import { needs, needsPackage } from '../needs.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 import { launchChromium } from './chromium.ts';
 import { farhand, type Running, root, startFarhand } from './farhand.ts';
+import { stateHash } from './world-hash.ts';
 
 const artifacts = path.join(root, 'artifacts');
 const missing = needs('chromium') || (await needsPackage('@mujoco/mujoco'));
@@ -147,4 +150,14 @@ it('tasks are listed and described, and a wrong name gets a remedy', async () =>
   const wrong = await farhand(['world', 'show', 'juggle']);
   assert.equal(wrong.code, 2);
   assert.match(wrong.stderr, /there is no task "juggle"[\s\S]*sort, stack, peg, drawer/);
+});
+
+it('a seed ends in the same state on another thread', {
+  skip: await needsPackage('@mujoco/mujoco'),
+}, async () => {
+  const seed = { task: 'stack', seed: 100_007 };
+  const worker = new Worker(new URL('./world-hash-worker.js', import.meta.url), { workerData: seed });
+  const [there] = (await once(worker, 'message')) as [string];
+  await worker.terminate();
+  assert.equal(await stateHash(seed), there);
 });

@@ -1,4 +1,4 @@
-import type { Pulse } from './touch.ts';
+import type { Pulse } from '../../src/hand/touch-feel.ts';
 
 /** A short tone for hands that hold nothing: higher for a harder contact. A running tone is replaced. */
 export class ContactTone {

@@ -1,44 +1,4 @@
-import type { Telemetry } from '../../src/messages/telemetry.ts';
-
-/** A change of the torque from outside below this is not felt. */
-const FELT_NM = 0.12;
-/** This change is felt with full strength. */
-const FULL_NM = 3;
-const WEAKEST = 0.2;
-/** A new pulse replaces the last one after this long at the earliest. */
-const GAP_MS = 40;
-const PULSE_MS = 30;
-
-export interface Pulse {
-  /** 0 to 1. */
-  strength: number;
-  durationMs: number;
-}
-
-/** Turns torque from outside into pulses: one per change, none in free motion and none while a weight is only held. */
-export class TouchFeel {
-  #feltNm = 0;
-  #pulsedMs = Number.NEGATIVE_INFINITY;
-
-  step({ robot }: Telemetry, nowMs: number): Pulse | null {
-    const nm = touchNm(robot);
-    if (nm === null) return null;
-    const changeNm = Math.abs(nm - this.#feltNm);
-    if (changeNm < FELT_NM) return null;
-    const isEnd = nm < FELT_NM;
-    if (nowMs - this.#pulsedMs < GAP_MS && !isEnd) return null;
-    this.#feltNm = nm;
-    this.#pulsedMs = nowMs;
-    const strength = WEAKEST + (1 - WEAKEST) * Math.min(1, changeNm / FULL_NM);
-    return { strength: isEnd ? strength / 2 : strength, durationMs: PULSE_MS };
-  }
-}
-
-/** The largest torque from outside on any joint; null: unknown. */
-export function touchNm(robot: Telemetry['robot']): number | null {
-  const external = robot?.externalNm ?? null;
-  return external === null ? null : external.reduce((most, nm) => Math.max(most, Math.abs(nm)), 0);
-}
+import type { Pulse } from '../../src/hand/touch-feel.ts';
 
 /** Pulses a gamepad; a running pulse is replaced. */
 export function pulseGamepad(pad: Gamepad | null, { strength, durationMs }: Pulse): void {

@@ -1,6 +1,6 @@
+import { touchNm } from '../../src/hand/touch-feel.ts';
 import type { Telemetry } from '../../src/messages/telemetry.ts';
 import { element, setAttribute, setText } from '../dom.ts';
-import { touchNm } from '../feel/touch.ts';
 
 /** Above these, the line is amber and red. */
 const NEAR_NM = 0.12;
@@ -13,7 +13,7 @@ export class TouchLine {
   readonly #grip = element('touch-grip', HTMLElement);
 
   update({ robot, world = null }: Telemetry): void {
-    const nm = touchNm(robot);
+    const nm = touchNm(robot?.externalNm ?? null);
     this.#line.hidden = nm === null;
     if (nm === null) return;
     setAttribute(this.#line, 'data-tone', nm < NEAR_NM ? 'clear' : nm < HARD_NM ? 'near' : 'touching');

@@ -1,8 +1,9 @@
+import { TouchFeel, touchNm } from '../../src/hand/touch-feel.ts';
 import type { AccessMessage, AccessState } from '../../src/messages/console-access.ts';
 import type { Telemetry } from '../../src/messages/telemetry.ts';
 import { atMostEvery, element, setText } from '../dom.ts';
 import { ContactTone } from '../feel/tone.ts';
-import { TouchFeel } from '../feel/touch.ts';
+
 import type { ServerMessage } from '../link/messages.ts';
 import { listenForPress, listenForStopKeys } from '../panels/stop-keys.ts';
 import { consoleKind } from '../shell/console-kind.ts';
@@ -182,7 +183,7 @@ function receive(message: ServerMessage): void {
 
 /** Contact: a pulse in the controllers; a tone for bare hands. */
 function feel(message: Telemetry, nowMs: number): void {
-  const pulse = touch.step(message, nowMs);
+  const pulse = touch.step(touchNm(message.robot?.externalNm ?? null), nowMs);
   if (pulse === null || !session.active) return;
   session.buzz(pulse.strength, pulse.durationMs);
   const { left, right } = session.packet;
