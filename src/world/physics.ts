@@ -13,6 +13,13 @@ const CONTACT_NUMBERS = 7;
 const STOP_RAD = 1e-3;
 const FREE_DOFS = 6;
 
+/** An arm with its fingers, in the order of MuJoCo. */
+export interface ArmState {
+  qpos: Float64Array;
+  qvel: Float64Array;
+  ctrl: Float64Array;
+}
+
 /** The net contact on the arm. */
 export interface ArmContact {
   forceN: Float64Array;
@@ -92,13 +99,21 @@ export class Physics {
     this.#mujoco.mj_forward(this.#model, this.#data);
   }
 
-  /** Takes the pose, the speed and the controls of another arm of the same model. */
-  takeArm(other: Physics): void {
-    for (let i = 0; i < this.joints + 2; i++) {
-      this.qpos[i] = other.qpos[i]!;
-      this.qvel[i] = other.qvel[i]!;
-    }
-    for (let i = 0; i <= this.joints; i++) this.ctrl[i] = other.ctrl[i]!;
+  /** Copies of the arm's pose, speed and controls: they outlive this instance. */
+  saveArm(): ArmState {
+    const count = this.joints + 2;
+    return {
+      qpos: this.qpos.slice(0, count),
+      qvel: this.qvel.slice(0, count),
+      ctrl: this.ctrl.slice(0, this.joints + 1),
+    };
+  }
+
+  /** Of another arm of the same model. */
+  takeArm({ qpos, qvel, ctrl }: ArmState): void {
+    this.qpos.set(qpos);
+    this.qvel.set(qvel);
+    this.ctrl.set(ctrl);
     this.#mujoco.mj_forward(this.#model, this.#data);
   }
 

@@ -2,7 +2,7 @@ import { Random } from '../core/random.ts';
 import type { RobotModel } from '../geometry/robot-model.ts';
 import { type ArmFacts, armFacts } from './arm-facts.ts';
 import type { Mujoco } from './mujoco.ts';
-import { Physics, STEP_S } from './physics.ts';
+import { type ArmState, Physics, STEP_S } from './physics.ts';
 import { createReach, type Reach } from './reach.ts';
 import { Servo } from './servo.ts';
 import { POSE_SIZE } from './shape.ts';
@@ -78,10 +78,10 @@ export class WorkWorld implements WorldView {
     this.#begin();
   }
 
-  /** The start of a seed, with the arm of another world of the same model. */
-  continueFrom(other: WorkWorld, seed: number): void {
-    this.physics.takeArm(other.physics);
-    this.servo.copy(other.servo);
+  /** The start of a seed, with the arm and the servos of another world of the same model. */
+  continueFrom(arm: ArmState, servo: Servo, seed: number): void {
+    this.physics.takeArm(arm);
+    this.servo.copy(servo);
     this.resetThings(seed);
   }
 

@@ -116,10 +116,12 @@ export class WorldDriver implements Driver {
       old.resetThings(nextSeed);
       return;
     }
-    this.#work = new WorkWorld(this.#mujoco, this.#model, taskNamed(task), this.#config.lagMs / 1000);
-    this.#work.continueFrom(old, nextSeed);
-    this.#work.physics.limitGrip(this.#config.gripForceN);
+    // A new world may move MuJoCo's memory, and then the old one can no longer be read.
+    const arm = old.physics.saveArm();
     old.physics.dispose();
+    this.#work = new WorkWorld(this.#mujoco, this.#model, taskNamed(task), this.#config.lagMs / 1000);
+    this.#work.continueFrom(arm, old.servo, nextSeed);
+    this.#work.physics.limitGrip(this.#config.gripForceN);
   }
 
   #report(out: WorldState): string {
