@@ -27,10 +27,20 @@ describe('the world in a real browser', { skip: missing, timeout: 240_000 }, () 
   const complaints: string[] = [];
 
   const telemetry = () => page.evaluate<Telemetry | undefined>('window.__farhand?.lastTelemetry');
+  /** A busy machine stalls, and then the robot rightly stops: this tests the page, not the watchdogs. */
+  const carryOn = async (seen: Telemetry | undefined) => {
+    const button = { stopped: 'reset', idle: 'arm', hold: 'arm' }[String(seen?.robot?.state)];
+    if (button !== undefined)
+      await page
+        .getByTestId(button)
+        .click({ timeout: 500 })
+        .catch(() => {});
+  };
   const waitFor = async (what: string, holds: (seen: Telemetry) => boolean): Promise<Telemetry> => {
     for (let i = 0; i < 3000; i++) {
       const seen = await telemetry();
       if (seen && holds(seen)) return seen;
+      if (i % 20 === 19) await carryOn(seen);
       await page.waitForTimeout(50);
     }
     const { robot, world } = (await telemetry()) ?? {};
