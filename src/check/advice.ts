@@ -68,6 +68,7 @@ const OF_THE_MACHINE: ReadonlySet<Cause> = new Set<Cause>([
   'receive',
   'missed-tick',
   'late-wake',
+  'robot-stall',
 ]);
 
 export function feltAdvice(measured: Measured): string {
@@ -81,6 +82,25 @@ export function feltAdvice(measured: Measured): string {
     : `robot.playout is ${playout || 'unknown'}; adaptive absorbs the link’s variation.`;
   return `${first} ${wireVerdict(measured)}`;
 }
+
+/** The robot halted or refused commands by itself. */
+export function haltAdvice(measured: Measured): string {
+  const { spells } = measured.report.feel;
+  const why = spells.find(({ cause }) => HALT_CAUSES.has(cause))?.cause;
+  const first = why === undefined ? '' : `At first ${CAUSE_WORDS[why]}. `;
+  if (why === 'robot-stall' || why === 'missed-tick') return `${first}${stallAdvice(measured)}`;
+  if (why === 'fault') return `${first}The robot’s output names the fault; see docs/troubleshooting.md.`;
+  if (why === 'input') return `${first}Check the headset’s Wi-Fi and the app that sends its poses.`;
+  return `${first}${wireVerdict(measured)} robot.commandTimeoutMs is how long the robot waits before it holds.`;
+}
+
+const HALT_CAUSES: ReadonlySet<Cause> = new Set<Cause>([
+  'outage',
+  'robot-stall',
+  'input',
+  'fault',
+  'missed-tick',
+]);
 
 export function lossAdvice(measured: Measured): string {
   const leg = bestLeg(measured.baseline);

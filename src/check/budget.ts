@@ -24,6 +24,9 @@ const budgetSchema = z.strictObject({
   limits: z.strictObject(limits).prefault({}),
 });
 
+/** Apply unless a budget sets its own: nobody should drive a robot that halts by itself. */
+const DEFAULT_LIMITS: Record<string, number> = { holds: 0, stops: 0, refused: 0 };
+
 export interface Budget {
   /** File or shipped name, for messages. */
   name: string;
@@ -71,7 +74,7 @@ export function loadBudget(file: string | null, kind: string, seconds: number): 
   return {
     name: file ?? path.basename(source, '.yaml'),
     about: config.about,
-    limits: Object.fromEntries(kept),
+    limits: { ...DEFAULT_LIMITS, ...Object.fromEntries(kept) },
     notJudged: tooShort,
   };
 }

@@ -1,6 +1,6 @@
 import type { Percentiles } from '../core/statistics/percentiles.ts';
 import { writeWhole } from '../files/write-whole.ts';
-import type { Feel } from '../trace/feel.ts';
+import { type Feel, feelFigures } from '../trace/feel.ts';
 import { reportText } from '../trace/report-text.ts';
 import { wireVerdict } from './advice.ts';
 import type { BaselineLeg } from './baseline.ts';
@@ -63,13 +63,7 @@ export function checkJson(result: CheckResult): object {
   };
 }
 
-const feltJson = ({ windows, badWindows, strictWindows, longestLateRun, spells }: Feel) => ({
-  windows,
-  badWindows,
-  strictWindows,
-  longestLateRun,
-  spells,
-});
+const feltJson = (feel: Feel) => ({ ...feelFigures(feel), spells: feel.spells });
 
 export function checkText(result: CheckResult, columns = 120): string {
   const { kind, about, startedAt, machine, measured } = result;

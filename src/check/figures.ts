@@ -4,6 +4,7 @@ import {
   clockAdvice,
   feltAdvice,
   followAdvice,
+  haltAdvice,
   lossAdvice,
   segmentAdvice,
   slowAdvice,
@@ -108,6 +109,24 @@ export const FIGURES: Record<string, Figure> = {
     needsS: FELT_LEAST_S,
     of: ({ felt }) => felt?.badWindows ?? null,
     advice: feltAdvice,
+  },
+  holds: {
+    unit: '',
+    about: 'times the robot went to hold without a person asking for it',
+    of: ({ report }) => report.feel.holds,
+    advice: haltAdvice,
+  },
+  stops: {
+    unit: '',
+    about: 'latched stops without a person asking for them',
+    of: ({ report }) => report.feel.stops,
+    advice: haltAdvice,
+  },
+  refused: {
+    unit: '',
+    about: 'commands refused because of the network, a stall, or such a hold or stop',
+    of: ({ report }) => report.feel.refused,
+    advice: haltAdvice,
   },
   wireBadWindows: {
     unit: '',

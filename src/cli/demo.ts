@@ -1,6 +1,8 @@
 import { type DemoResult, runDemo } from '../app/run-demo.ts';
 import { TeleopError } from '../core/errors.ts';
+import type { Percentiles } from '../core/statistics/percentiles.ts';
 import type { RoleReport } from '../messages/role-report.ts';
+import { haltsText } from '../trace/feel.ts';
 import { PROFILE_NAMES } from '../wire/emulator/profiles.ts';
 import { expectWords, type Given, JSON_OPTION, numberOption, RIG_OPTION, type Verb } from './arguments.ts';
 import { cameraLine } from './camera-text.ts';
@@ -75,12 +77,19 @@ function report(given: Given, run: DemoResult, say: (text: string) => void): num
     say(
       `${summary.commands} commands, ${summary.applied} applied, ${summary.late} late, ${summary.dropped} dropped, ${summary.lost} lost`,
     );
-    if (latency) say(`one-way p50 ${latency.p50} ms, p99 ${latency.p99} ms, max ${latency.max} ms`);
+    if (latency) say(latencyLine(latency, summary.clockUncertaintyMs?.max));
+    const halts = haltsText(summary.feel);
+    if (halts !== '') say(`nobody asked for: ${halts} (docs/latency.md#feel)`);
     for (const report of reports) say(roleLine(report));
     for (const { cameras } of reports) for (const camera of cameras) say(cameraLine(camera));
     say(`trace: ${tracePath}\nfarhand trace report ${tracePath}`);
   }
   return losses.length === 0 ? 0 : 1;
+}
+
+function latencyLine({ p50, p99, max }: Percentiles, uncertaintyMs: number | undefined): string {
+  const known = uncertaintyMs === undefined ? '' : `, each ± ${uncertaintyMs} ms (clock uncertainty)`;
+  return `one-way p50 ${p50} ms, p99 ${p99} ms, max ${max} ms${known}`;
 }
 
 function recordTrouble(isMissed: boolean, reports: readonly RoleReport[]): string {

@@ -7,6 +7,13 @@ export type TickStatus = (typeof TICK_STATUSES)[number];
 export const SUPERVISOR_STATES = ['disconnected', 'idle', 'armed', 'engaged', 'hold', 'stopped'] as const;
 export type SupervisorState = (typeof SUPERVISOR_STATES)[number];
 
+/**
+ * Why the supervisor is in its state, for programs: a person chose it, the hand was not tracked, no command
+ * arrived in time, the control loop stalled, or something on the robot failed.
+ */
+export const STATE_REASONS = ['person', 'tracking', 'silence', 'stall', 'fault'] as const;
+export type StateReason = (typeof STATE_REASONS)[number];
+
 /** What keeps the robot from following its commands, most serious last. */
 export const LIMITED_BY = [
   '',
@@ -41,6 +48,9 @@ export interface RobotState {
   state: SupervisorState;
   /** Why the supervisor is in this state or limits the motion. */
   cause: string;
+  why: StateReason;
+  /** When it entered this state, robot clock. */
+  sinceNs: number;
   epoch: number;
   /** Highest engagement that has ended: the operator must offer a higher one to move again. */
   endedEngagement: number;

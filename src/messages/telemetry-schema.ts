@@ -66,6 +66,7 @@ const closed = z.object({
 
 const feel = z.object({
   ...{ windows: count, badWindows: count, strictWindows: count, longestLateRun: count },
+  ...{ holds: count.exactOptional(), stops: count.exactOptional(), refused: count.exactOptional() },
   last: z.object({ off: count, ticks: count, isBad: z.boolean(), cause: word }),
   bad: z.array(z.object({ fromS: z.number(), toS: z.number(), cause: word })).exactOptional(),
 });

@@ -136,6 +136,10 @@ export interface FeelStatus {
   badWindows: number;
   strictWindows: number;
   longestLateRun: number;
+  /** Holds and latched stops that no person asked for, and commands refused because of them or of the network. */
+  holds?: number;
+  stops?: number;
+  refused?: number;
   /** The newest second: commands off, out of how many, and the main cause, in words. */
   last: { off: number; ticks: number; isBad: boolean; cause: string };
   /** The bad ones of the last minute, seconds of the operator's clock. */

@@ -35,10 +35,29 @@ export const TRACE = struct({
   arrivedNs: number,
   /** First state sample that shows this command's own motion, operator clock (by `offsetNs`); see `src/trace/motion.ts`. */
   movedNs: number,
+  /**
+   * Index into HALTS, on the first command sent after the operator learnt that the robot had halted on its own;
+   * else NaN.
+   */
+  halt: number,
+  /** When it halted, robot clock. */
+  haltNs: number,
 });
 /** On the control thread and in rings. */
 export type PackedTrace = StructOf<typeof TRACE>;
 export type TraceRecord = Omit<PackedTrace, 'packed'>;
+
+/** Halts that no person asked for: what the robot did, and why. `input`: the input device was silent. */
+export const HALTS = [
+  'hold:silence',
+  'hold:stall',
+  'hold:input',
+  'hold:fault',
+  'stop:silence',
+  'stop:stall',
+  'stop:fault',
+] as const;
+export type Halt = (typeof HALTS)[number];
 
 export const OUTCOMES = ['applied', 'late', 'dropped-stale', 'lost', 'rejected'] as const;
 
@@ -81,6 +100,8 @@ export function emptyTraceRecord(): TraceRecord {
     sentNs: Number.NaN,
     arrivedNs: Number.NaN,
     movedNs: Number.NaN,
+    halt: Number.NaN,
+    haltNs: Number.NaN,
   };
 }
 

@@ -8,10 +8,12 @@ import { copyCommand, emptyCommand, encodeCommand } from '../wire/codecs/command
 import { decodeReceipt, emptyReceipt } from '../wire/codecs/receipt.ts';
 import { MAX_DATAGRAM_BYTES, type Outbox, type Peer } from '../wire/reactor.ts';
 import type { IssuedCommand } from './command-source.ts';
+import type { HaltWatch } from './halt-watch.ts';
 
 const PENDING = 4096;
 const LOST_AFTER_NS = 2e9;
-const COLUMNS = 8; // seq (0 = closed), sampled, pipeline_done, wire_sent, filter delay, device, sent, arrived
+// seq (0 = closed), sampled, pipeline_done, wire_sent, filter delay, device, sent, arrived, halt, its time
+const COLUMNS = 10;
 
 /** Sends commands and closes one trace record per command: by its receipt, or as lost after two seconds. */
 export class LinkClient {
@@ -22,6 +24,7 @@ export class LinkClient {
   readonly #clock: Clock;
   readonly #sync: ClockSync;
   readonly #counters: Counters;
+  readonly #halts: HaltWatch;
   readonly #onClosed: (record: PackedTrace) => void;
   readonly #bytes = new Uint8Array(MAX_DATAGRAM_BYTES);
   readonly #pending = new Float64Array(PENDING * COLUMNS);
@@ -41,6 +44,7 @@ export class LinkClient {
     counters: Counters,
     joints: number,
     redundancy: number,
+    halts: HaltWatch,
     onClosed: (record: PackedTrace) => void,
   ) {
     this.#outbox = outbox;
@@ -50,6 +54,7 @@ export class LinkClient {
     this.#sync = sync;
     this.#counters = counters;
     this.#recent = Array.from({ length: redundancy }, () => emptyCommand(joints));
+    this.#halts = halts;
     this.#onClosed = onClosed;
   }
 
@@ -82,6 +87,9 @@ export class LinkClient {
     this.#pending[at + 5] = command.deviceNs;
     this.#pending[at + 6] = command.sentNs;
     this.#pending[at + 7] = command.arrivedNs;
+    this.#pending[at + 8] = this.#halts.halt;
+    this.#pending[at + 9] = this.#halts.haltNs;
+    this.#halts.clear();
   }
 
   /** The commands repeated in this packet, oldest first. */
@@ -166,6 +174,8 @@ export class LinkClient {
     record.sentNs = this.#pending[at + 6]!;
     record.arrivedNs = this.#pending[at + 7]!;
     record.movedNs = Number.NaN;
+    record.halt = this.#pending[at + 8]!;
+    record.haltNs = this.#pending[at + 9]!;
     record.offsetNs = this.#sync.offsetAt(record.wireSentNs);
     record.uncertaintyNs = this.#sync.uncertaintyNs;
     return record;

@@ -1,6 +1,6 @@
 import type { FeelStatus } from '../messages/telemetry.ts';
 import type { TraceRecord } from '../messages/trace-record.ts';
-import { FeelMeter } from '../trace/feel.ts';
+import { FeelMeter, feelFigures } from '../trace/feel.ts';
 import { CAUSE_WORDS, type Cause } from '../trace/feel-cause.ts';
 import { MotionCorrelator, type MotionLatency } from '../trace/motion-latency.ts';
 import { Sequencer } from '../trace/sequencer.ts';
@@ -52,16 +52,14 @@ export class LiveFeel {
 
   /** Null until the first second has been evaluated. */
   feel(): FeelStatus | null {
-    const { windows, badWindows, strictWindows, longestLateRun, seconds } = this.#meter.verdict();
+    const verdict = this.#meter.verdict();
+    const { seconds } = verdict;
     const last = seconds.at(-1);
     if (last === undefined) return null;
     const { deviating, ticks, isBad, cause } = last;
     const bad = seconds.slice(-KEPT_WINDOWS).filter((second) => second.isBad);
     return {
-      windows,
-      badWindows,
-      strictWindows,
-      longestLateRun,
+      ...feelFigures(verdict),
       last: { off: deviating, ticks, isBad, cause: wordsOf(cause) },
       bad: bad.map(({ startNs, endNs, cause: why }) => ({
         fromS: startNs / 1e9,

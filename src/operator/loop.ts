@@ -27,6 +27,7 @@ import type { DatagramHandler, Outbox, Peer } from '../wire/reactor.ts';
 import { BOARD, BOARD_INPUTS, boardText } from './board.ts';
 import { CommandSource } from './command-source.ts';
 import { DeskClient } from './desk-client.ts';
+import { HaltWatch } from './halt-watch.ts';
 import { Homing } from './homing.ts';
 import type { JointsKind } from './joints-ring.ts';
 import { LinkClient } from './link-client.ts';
@@ -87,6 +88,7 @@ export class OperatorLoop implements DatagramHandler {
   readonly #desk: DeskClient;
   readonly #hands: Mapper;
   readonly #people: PersonFeed | null;
+  readonly #halts = new HaltWatch();
   readonly #inputNames: string[];
   readonly #bytes = new Uint8Array(256);
   readonly #shown;
@@ -132,6 +134,7 @@ export class OperatorLoop implements DatagramHandler {
       counters,
       joints,
       rig.link.redundancy,
+      this.#halts,
       parts.onClosed,
     );
     this.#desk = new DeskClient(outbox, command, robot.command, session, counters);
@@ -183,6 +186,7 @@ export class OperatorLoop implements DatagramHandler {
   #tick(nowNs: number): void {
     if (this.#windDown(nowNs)) return;
     this.sampler.tick(nowNs);
+    this.#halts.input(this.sampler.hand.status === 'stale', nowNs);
     if (this.sampler.hand.sample.estop) this.ask('estop', nowNs);
     this.#desk.tick(this.robot.state, nowNs);
     this.link.expire(nowNs);
@@ -280,11 +284,13 @@ export class OperatorLoop implements DatagramHandler {
     const reason = decodeState(bytes, length, spare, this.#origin);
     if (reason !== null) return reason;
     if (this.#origin.session !== this.#parts.session) return 'unknown-source';
-    if (this.#origin.boot !== this.#boot) {
+    const isNewRobot = this.#origin.boot !== this.#boot;
+    if (isNewRobot) {
       this.#boot = this.#origin.boot;
       this.#commandSource.disengage();
     } else if (spare.robotNs <= this.robot.state.robotNs) return 'dropped-stale';
     this.robot.accept(receivedNs);
+    this.#halts.state(this.robot.state, isNewRobot, receivedNs);
     const { robotNs, appliedSeq, positionsRad } = this.robot.state;
     if (this.robot.hasPose) this.#parts.onJoints?.('state', robotNs, appliedSeq, positionsRad);
     this.#desk.received(this.robot.state, receivedNs);

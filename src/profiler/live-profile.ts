@@ -2,7 +2,7 @@ import type { Percentiles } from '../core/statistics/percentiles.ts';
 import { percentiles } from '../core/statistics/percentiles.ts';
 import { NS_PER_S } from '../core/time/clock.ts';
 import { HOPS, type Hop, OUTCOMES, type TraceRecord } from '../messages/trace-record.ts';
-import { FeelMeter } from '../trace/feel.ts';
+import { type FeelFigures, FeelMeter, feelFigures } from '../trace/feel.ts';
 import { CAUSE_WORDS } from '../trace/feel-cause.ts';
 import { percentilesMs, roundMs } from '../trace/milliseconds.ts';
 import { Quantiles } from '../trace/quantiles.ts';
@@ -42,7 +42,7 @@ export interface ProfileSnapshot {
   motionLatencyMs: number | null;
   motionConfidence: number | null;
   clockUncertaintyMs: number | null;
-  feel: { windows: number; badWindows: number; strictWindows: number; longestLateRun: number };
+  feel: FeelFigures;
   /** The most recent bad periods. */
   spells: { atS: number; endS: number; worstMs: number; off: number; cause: string }[];
   seconds: ProfileSecond[];
@@ -154,12 +154,7 @@ export class LiveProfile {
       motionLatencyMs: motionIsFresh ? roundMs(this.#motion!.latencyNs) : null,
       motionConfidence: motionIsFresh ? this.#motion!.confidence : null,
       clockUncertaintyMs: Number.isNaN(this.#uncertaintyNs) ? null : roundMs(this.#uncertaintyNs),
-      feel: {
-        windows: feel.windows,
-        badWindows: feel.badWindows,
-        strictWindows: feel.strictWindows,
-        longestLateRun: feel.longestLateRun,
-      },
+      feel: feelFigures(feel),
       spells: feel.spells.slice(-SPELLS).map((spell) => ({
         atS: spell.startNs / NS_PER_S,
         endS: spell.endNs / NS_PER_S,

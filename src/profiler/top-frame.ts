@@ -1,5 +1,6 @@
 import type { Percentiles } from '../core/statistics/percentiles.ts';
 import type { Hop } from '../messages/trace-record.ts';
+import { haltsText } from '../trace/feel.ts';
 import { HOP_WORDS } from '../trace/report-text.ts';
 import type { ProfileSecond, ProfileSnapshot } from './live-profile.ts';
 
@@ -60,7 +61,8 @@ function headLines(snapshot: ProfileSnapshot, { idleS }: FrameOptions, ink: Ink)
 }
 
 function verdict(feel: ProfileSnapshot['feel'], ink: Ink): string {
-  const words = `${feel.badWindows} bad, ${feel.strictWindows} strict of ${feel.windows} seconds, longest late run ${feel.longestLateRun}`;
+  const halts = haltsText(feel) || 'no holds, stops or refused commands';
+  const words = `${feel.badWindows} bad, ${feel.strictWindows} strict of ${feel.windows} seconds, longest late run ${feel.longestLateRun}; ${halts}`;
   return feel.badWindows > 0 ? ink.bad(words) : feel.strictWindows > 0 ? ink.fair(words) : ink.good(words);
 }
 

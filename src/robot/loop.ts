@@ -437,6 +437,8 @@ export class RobotLoop implements DatagramHandler {
     state.gripperN = supervisor.reading.gripperN;
     state.state = supervisor.state;
     state.cause = supervisor.cause;
+    state.why = supervisor.why;
+    state.sinceNs = supervisor.sinceNs;
     state.epoch = supervisor.epoch;
     state.endedEngagement = supervisor.endedEngagement;
     state.appliedSeq = this.queue.releasedSeq;

@@ -1,5 +1,6 @@
 import type { Hop } from '../messages/trace-record.ts';
 import type { Difference } from './diff.ts';
+import { haltsText } from './feel.ts';
 import { roundMs } from './milliseconds.ts';
 import { HOP_WORDS } from './report-text.ts';
 import type { RunSample } from './run-sample.ts';
@@ -33,7 +34,8 @@ const VERDICTS = { real: 'differs', clock: 'within the clock uncertainty', open:
 
 function runText({ commands, feel, stride }: RunSample): string {
   const thinned = stride > 1 ? `, every ${stride}th group of seconds` : '';
-  return `${commands} commands, ${feel.badWindows} bad of ${feel.windows} seconds${thinned}`;
+  const halts = haltsText(feel) || 'no holds, stops or refused commands';
+  return `${commands} commands, ${feel.badWindows} bad of ${feel.windows} seconds, ${halts}${thinned}`;
 }
 
 function rowOf({ what, quantile, a, b, value, low, high, verdict }: Difference): string[] {

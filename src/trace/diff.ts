@@ -131,24 +131,24 @@ function verdictOf(what: string, { low, high, value }: Interval, clockNs: number
 }
 
 function badSeconds(a: RunSample, b: RunSample, random: () => number): Difference | null {
-  const blocksOf = (run: RunSample) => {
+  const blocksOf = ({ feel: { flags } }: RunSample) => {
     const out: number[] = [];
-    const { seconds } = run.feel;
-    for (let i = 0; i + GROUP_S <= seconds.length; i += GROUP_S)
-      out.push(seconds.slice(i, i + GROUP_S).filter(({ isBad }) => isBad).length / GROUP_S);
+    for (let i = 0; i + GROUP_S <= flags.length; i += GROUP_S)
+      out.push(flags.slice(i, i + GROUP_S).reduce((sum, bad) => sum + bad, 0) / GROUP_S);
     return out;
   };
+  const shareOf = ({ feel }: RunSample) => feel.badWindows / feel.windows;
   const [x, y] = [blocksOf(a), blocksOf(b)];
   if (Math.min(x.length, y.length) < MIN_BLOCKS) return null;
   const mean = (values: readonly number[]) => values.reduce((sum, value) => sum + value, 0) / values.length;
   const drawn = (values: readonly number[]) =>
     mean(values.map(() => values[Math.floor(random() * values.length)]!));
   const interval = {
-    value: mean(y) - mean(x),
+    value: shareOf(b) - shareOf(a),
     ...middle95(Float64Array.from({ length: ROUNDS }, () => drawn(y) - drawn(x))),
   };
   const verdict = interval.low > 0 || interval.high < 0 ? 'real' : 'open';
-  return { what: 'badSeconds', quantile: null, a: mean(x), b: mean(y), ...interval, verdict };
+  return { what: 'badSeconds', quantile: null, a: shareOf(a), b: shareOf(b), ...interval, verdict };
 }
 
 function middle95(estimates: Float64Array): { low: number; high: number } {

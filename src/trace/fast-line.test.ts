@@ -12,7 +12,10 @@ const read = (text: string, before = 0) => {
 
 const anyRecord = fc
   .tuple(
-    fc.array(fc.oneof(fc.constant(Number.NaN), fc.maxSafeInteger()), { minLength: 22, maxLength: 22 }),
+    fc.array(fc.oneof(fc.constant(Number.NaN), fc.maxSafeInteger()), {
+      minLength: TRACE_FIELDS.length,
+      maxLength: TRACE_FIELDS.length,
+    }),
     fc.nat(0xffffffff),
     fc.nat(0xffffffff),
     fc.nat(3),
@@ -22,7 +25,7 @@ const anyRecord = fc
     TRACE_FIELDS.forEach((field, i) => {
       record[field] = values[i]!;
     });
-    return { ...record, session, seq, outcome, reason: -1 };
+    return { ...record, session, seq, outcome, reason: -1, halt: Number.NaN, haltNs: Number.NaN };
   });
 
 describe('fastCommand', () => {
@@ -60,7 +63,7 @@ describe('fastCommand', () => {
     );
   });
 
-  it('leaves rejections and spaces to the strict reader', () => {
+  it('leaves rejections, halts and spaces to the strict reader', () => {
     const record = {
       ...emptyTraceRecord(),
       session: 1,
@@ -69,6 +72,7 @@ describe('fastCommand', () => {
       reason: 3,
     };
     assert.equal(read(traceLine(record)), null);
+    assert.equal(read(traceLine({ ...record, outcome: 0, halt: 1, haltNs: 5 })), null);
     assert.equal(read(traceLine({ ...record, outcome: 0 }).replace(':', ': ')), null);
   });
 });

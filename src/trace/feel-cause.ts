@@ -1,7 +1,18 @@
 import { SEGMENTS } from '../messages/trace-record.ts';
 
 /** Why a tick's latency differed from what the operator had adapted to. */
-export const CAUSES = [...SEGMENTS, 'lost', 'dropped', 'rejected', 'missed-tick', 'late-wake'] as const;
+export const CAUSES = [
+  ...SEGMENTS,
+  'lost',
+  'dropped',
+  'rejected',
+  'missed-tick',
+  'late-wake',
+  'outage',
+  'robot-stall',
+  'input',
+  'fault',
+] as const;
 export type Cause = (typeof CAUSES)[number];
 
 export const CAUSE_WORDS: Record<Cause, string> = {
@@ -16,6 +27,10 @@ export const CAUSE_WORDS: Record<Cause, string> = {
   rejected: 'the robot rejected commands',
   'missed-tick': 'the operator’s loop missed ticks',
   'late-wake': 'the robot’s loop woke late',
+  outage: 'the network delivered no commands in time',
+  'robot-stall': 'the robot’s control loop stalled',
+  input: 'the input device was silent',
+  fault: 'the robot stopped itself because of a fault',
 };
 
 const SEGMENT_COUNT = SEGMENTS.length;

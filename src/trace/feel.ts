@@ -1,21 +1,47 @@
 import { REASONS, type Reason } from '../core/counters.ts';
 import { NS_PER_MS, NS_PER_S } from '../core/time/clock.ts';
-import { OUTCOMES, SEGMENTS, type TraceRecord } from '../messages/trace-record.ts';
-import { Blame, CAUSES } from './feel-cause.ts';
-import { type BadSpell, Judge, type Tick, type WindowVerdict } from './feel-judge.ts';
+import { HALTS, OUTCOMES, SEGMENTS, type TraceRecord } from '../messages/trace-record.ts';
+import { Blame, CAUSES, type Cause } from './feel-cause.ts';
+import { FeelGrid } from './feel-grid.ts';
+import type { BadSpell, Tick, WindowVerdict } from './feel-judge.ts';
 import { segmentsNs } from './segments.ts';
 
 /** How a run felt, second by second, which percentiles over the run hide. Rules: `docs/playout.md`. */
-export interface Feel {
-  /** Whole seconds judged. */
+export interface FeelFigures {
+  /** Seconds in which someone was driving or the robot halted. */
   windows: number;
   badWindows: number;
   strictWindows: number;
   longestLateRun: number;
+  /** Times the robot went to hold, and to a latched stop, without a person asking for it. */
+  holds: number;
+  stops: number;
+  /** Commands rejected because of the network, a stall, or such a halt. */
+  refused: number;
+}
+
+export interface Feel extends FeelFigures {
   spells: BadSpell[];
   spellsLeftOut: number;
-  /** The newest windows, in the phase that starts with the stretch. */
+  /** The newest windows, in the phase that starts with the session. */
   seconds: WindowVerdict[];
+  /** For each window counted in `badWindows`, 1 if it was bad; the newest ones. */
+  flags: number[];
+}
+
+export function feelFigures(feel: FeelFigures): FeelFigures {
+  const { windows, badWindows, strictWindows, longestLateRun, holds, stops, refused } = feel;
+  return { windows, badWindows, strictWindows, longestLateRun, holds, stops, refused };
+}
+
+/** Halts and refusals in words; empty if there were none. */
+export function haltsText({ holds, stops, refused }: FeelFigures): string {
+  const counted = (n: number, one: string, many: string) => (n === 0 ? [] : [`${n} ${n === 1 ? one : many}`]);
+  return [
+    ...counted(holds, 'hold', 'holds'),
+    ...counted(stops, 'latched stop', 'latched stops'),
+    ...counted(refused, 'command refused', 'commands refused'),
+  ].join(', ');
 }
 
 export interface FeelOptions {
@@ -29,11 +55,26 @@ const IDLE: ReadonlySet<Reason | undefined> = new Set<Reason | undefined>([
   'not-armed',
   'not-ready',
   'not-operator',
+]);
+/** The engagement was over: because of a halt if one is reported next, else because a person ended it. */
+const ENDED: ReadonlySet<Reason | undefined> = new Set<Reason | undefined>([
   'old-engagement',
   'stopped',
   'wrong-epoch',
 ]);
-const WARM_NS = 10 * NS_PER_S;
+/** Rejections that only the network or a stall can cause: one of them makes a second bad. */
+const REFUSED: ReadonlySet<Reason | undefined> = new Set<Reason | undefined>([
+  'too-old',
+  'future-stamp',
+  'dropped-queue-full',
+  'rate-limited',
+]);
+const HALT_CAUSES: Record<string, Cause> = {
+  silence: 'outage',
+  stall: 'robot-stall',
+  input: 'input',
+  fault: 'fault',
+};
 const BREAK_NS = NS_PER_S;
 const MAX_WARP_UP = 0.1;
 const MAX_WARP_DOWN = 0.05;
@@ -64,19 +105,22 @@ const NOTABLE_NS = 2 * NS_PER_MS;
  * latency needs the next applied command; the running target needs the surrounding ticks.
  */
 export class FeelMeter {
-  readonly #byMedian: Judge;
-  readonly #byPlan: Judge;
+  readonly #grid: FeelGrid;
   readonly #blame = new Blame();
   readonly #segments = new Float64Array(SEGMENT_COUNT);
   // Ticks without an effective latency yet.
   readonly #pendingNs = new Float64Array(PENDING);
   readonly #pendingCause = new Int8Array(PENDING);
+  readonly #pendingHalt = new Int8Array(PENDING);
   #pending = 0;
+  /** From this pending tick on, the robot rejected them because their engagement was over. */
+  #endedFrom = Number.POSITIVE_INFINITY;
   // Ticks with one, around the tick being judged.
   readonly #atNs = new Float64Array(SLOTS);
   readonly #latencyNs = new Float64Array(SLOTS);
   readonly #planNs = new Float64Array(SLOTS);
   readonly #cause = new Int8Array(SLOTS);
+  readonly #halt = new Int8Array(SLOTS);
   readonly #slotSegments = new Float64Array(SLOTS * SEGMENT_COUNT);
   #ready = 0;
   #judged = 0;
@@ -89,20 +133,15 @@ export class FeelMeter {
   #tickNs = Number.NaN;
   #gridNs = 0;
   #session = -1;
-  /** Ticks of the session, and those before the stretch. */
-  #ticks = 0;
-  #firstTick = 0;
   #previousNs = Number.NaN;
   #inStretch = false;
-  #judging = false;
-  #stretchTicks = 0;
-  #windows = 0;
-  readonly #tick: Tick = { atNs: 0, latencyNs: 0, cause: -1 };
+  #holds = 0;
+  #stops = 0;
+  #refused = 0;
+  readonly #tick: Tick = { atNs: 0, latencyNs: 0, halt: -1 };
 
   constructor(options: FeelOptions = {}) {
-    const keep = options.keepWindows ?? 100_000;
-    this.#byMedian = new Judge(keep);
-    this.#byPlan = new Judge(keep);
+    this.#grid = new FeelGrid(options.keepWindows ?? 100_000);
   }
 
   /**
@@ -112,60 +151,116 @@ export class FeelMeter {
     const { sampledNs } = record;
     if (session !== this.#session) this.#beginSession(session);
     const gapNs = sampledNs - this.#previousNs;
+    if (gapNs > 0) this.#learnPeriod(gapNs, sampledNs);
+    if (!Number.isNaN(record.halt)) this.#onHalt(record);
+    if (!(gapNs < BREAK_NS || Number.isNaN(gapNs)) || gapNs <= 0) this.#endStretch();
+    if (!this.#inStretch && gapNs > 0)
+      this.#grid.skip(Math.max(0, Math.round(gapNs / this.#tickNs) - 1 || 0), this.#previousNs);
     this.#previousNs = sampledNs;
-    if (gapNs > 0) this.#learnPeriod(gapNs);
-    if (!isDriving(record) || !(gapNs < BREAK_NS || Number.isNaN(gapNs)) || gapNs <= 0) this.#endStretch();
-    if (!isDriving(record)) {
-      this.#ticks++;
-      return;
-    }
-    if (!this.#inStretch) this.#firstTick = this.#ticks;
+    this.#take(record);
+  }
+
+  #take(record: TraceRecord): void {
+    const { sampledNs } = record;
+    const outcome = OUTCOMES[record.outcome];
+    const reason = outcome === 'rejected' ? REASONS[record.reason] : undefined;
+    const isApplied = outcome === 'applied' || outcome === 'late' || outcome === 'dropped-stale';
+    if (isApplied) this.#grid.resume();
+    const isHalted = this.#grid.isHalted(sampledNs);
+    if (isHalted && outcome === 'rejected' && !IDLE.has(reason)) this.#refused++;
+    if (Number.isNaN(record.offsetNs) || isHalted || IDLE.has(reason)) return this.#away(sampledNs);
+    if (ENDED.has(reason) && !this.#inStretch) return this.#away(sampledNs);
     this.#inStretch = true;
     this.#missTicks(sampledNs);
-    const outcome = OUTCOMES[record.outcome];
     if (outcome === 'applied' || outcome === 'late') this.#applied(record);
-    else
-      this.#pend(
-        sampledNs,
-        outcome === 'lost' ? LOST : outcome === 'rejected' ? REJECTED : this.#dropped(record),
-      );
+    else if (outcome === 'lost') this.#pend(sampledNs, LOST);
+    else if (outcome !== 'rejected') this.#pend(sampledNs, this.#dropped(record));
+    else this.#rejected(record, reason);
+  }
+
+  #rejected(record: TraceRecord, reason: Reason | undefined): void {
+    if (ENDED.has(reason)) this.#endedFrom = Math.min(this.#endedFrom, this.#pending);
+    const isRefused = REFUSED.has(reason);
+    if (isRefused) this.#refused++;
+    const cause = isRefused ? this.#slowest(record, REJECTED) : REJECTED;
+    this.#pend(record.sampledNs, cause, isRefused ? cause : -1);
+  }
+
+  /** Nobody drives at this tick. */
+  #away(sampledNs: number): void {
+    this.#endStretch();
+    this.#grid.away(sampledNs);
+  }
+
+  /** The robot halted before this command was sent: what it did not act on since counts as late. */
+  #onHalt(record: TraceRecord): void {
+    const [kind, why] = HALTS[record.halt]!.split(':') as [string, string];
+    if (kind === 'hold') this.#holds++;
+    else this.#stops++;
+    const isOperators = why === 'silence' && this.#wasOperatorSilent(record);
+    const cause = isOperators ? 'missed-tick' : HALT_CAUSES[why]!;
+    const index = CAUSES.indexOf(cause);
+    const wasDriving = this.#inStretch;
+    if (wasDriving) {
+      for (let i = this.#endedFrom; i < this.#pending; i++) this.#pendingCause[i] = index;
+      this.#refused += Math.max(0, this.#pending - this.#endedFrom);
+      this.#settle(record.sampledNs);
+      this.#endStretch();
+    }
+    this.#grid.halt(Number.isNaN(this.#previousNs) ? record.sampledNs : this.#previousNs, index, wasDriving);
+  }
+
+  /** Whether the operator missed more of the ticks before the halt than it sent in vain. */
+  #wasOperatorSilent({ haltNs, offsetNs, sampledNs }: TraceRecord): boolean {
+    const haltedNs = Math.min(sampledNs, Number.isNaN(haltNs - offsetNs) ? sampledNs : haltNs - offsetNs);
+    let missed = Math.max(0, (haltedNs - this.#previousNs) / this.#tickNs - 1);
+    let sent = 0;
+    for (let i = 0; i < this.#pending && this.#pendingNs[i]! < haltedNs; i++)
+      if (this.#pendingCause[i] === MISSED) missed++;
+      else sent++;
+    return missed > sent;
   }
 
   /** The run has ended or paused: judges what is still open. */
   finish(): void {
     this.#endStretch();
+    this.#grid.end();
   }
 
   /** May be called at any time. */
   verdict(): Feel {
-    const [a, b] = [this.#byMedian, this.#byPlan];
+    const { byMedian: a, byPlan: b } = this.#grid;
     const planIsBetter =
       b.badWindows < a.badWindows || (b.badWindows === a.badWindows && b.strictWindows < a.strictWindows);
     const judge = planIsBetter ? b : a;
+    const { windows, badWindows, strictWindows, longestLateRun, spells, spellsLeftOut, seconds } = judge;
     return {
-      windows: this.#windows,
-      badWindows: judge.badWindows,
-      strictWindows: judge.strictWindows,
-      longestLateRun: judge.longestLateRun,
-      spells: judge.spells,
-      spellsLeftOut: judge.spellsLeftOut,
-      seconds: judge.windows,
+      ...{ windows, badWindows, strictWindows, longestLateRun },
+      holds: this.#holds,
+      stops: this.#stops,
+      refused: this.#refused,
+      spells,
+      spellsLeftOut,
+      seconds,
+      flags: judge.flags(),
     };
   }
 
   #beginSession(session: number): void {
     this.#endStretch();
+    this.#grid.begin(session);
     this.#session = session;
-    this.#ticks = 0;
     this.#previousNs = Number.NaN;
     this.#gaps = 0;
     this.#tickNs = Number.NaN;
   }
 
-  #learnPeriod(gapNs: number): void {
+  #learnPeriod(gapNs: number, sampledNs: number): void {
     if (this.#gaps >= GAPS) return;
     this.#gapsNs[this.#gaps++] = gapNs;
-    if (this.#gaps === GAPS) this.#tickNs = Math.max(MIN_TICK_NS, this.#gapsNs.slice().sort()[GAPS >> 1]!);
+    if (this.#gaps < GAPS) return;
+    this.#tickNs = Math.max(MIN_TICK_NS, this.#gapsNs.slice().sort()[GAPS >> 1]!);
+    this.#grid.start(this.#tickNs, sampledNs);
   }
 
   /**
@@ -190,21 +285,26 @@ export class FeelMeter {
    */
   #dropped(record: TraceRecord): number {
     if (!Number.isNaN(record.releasedNs)) return APPLY;
-    if (record.receiveNs <= record.dueNs) return LATE_WAKE;
-    segmentsNs(record, this.#segments);
-    const segment = this.#blame.segmentOf(this.#segments, true);
-    return segment >= 0 && this.#blame.excessNs(this.#segments, segment) > NOTABLE_NS ? segment : DROPPED;
+    return record.receiveNs <= record.dueNs ? LATE_WAKE : this.#slowest(record, DROPPED);
   }
 
-  #pend(atNs: number, cause: number): void {
-    if (this.#pending === PENDING) this.#settle(atNs, false);
+  /** The segment that took notably longer than usual. */
+  #slowest(record: TraceRecord, otherwise: number): number {
+    segmentsNs(record, this.#segments);
+    const segment = this.#blame.segmentOf(this.#segments, true);
+    return segment >= 0 && this.#blame.excessNs(this.#segments, segment) > NOTABLE_NS ? segment : otherwise;
+  }
+
+  #pend(atNs: number, cause: number, halt = -1): void {
+    if (this.#pending === PENDING) this.#settle(atNs);
     this.#pendingNs[this.#pending] = atNs;
+    this.#pendingHalt[this.#pending] = halt;
     this.#pendingCause[this.#pending++] = cause;
   }
 
   #applied(record: TraceRecord): void {
     const appliedNs = record.appliedNs - record.offsetNs;
-    this.#settle(appliedNs, false);
+    this.#settle(appliedNs);
     segmentsNs(record, this.#segments);
     this.#blame.learn(this.#segments);
     const wokeLateNs = record.releasedNs - Math.max(record.dueNs, record.receiveNs);
@@ -213,35 +313,42 @@ export class FeelMeter {
   }
 
   /** The robot acted at `actedNs` on something newer than every pending tick. */
-  #settle(actedNs: number, isTail: boolean): void {
-    const count = isTail && this.#pending <= TAIL ? 0 : this.#pending;
+  #settle(actedNs: number, count = this.#pending): void {
     this.#segments.fill(Number.NaN);
-    for (let i = 0; i < count; i++)
-      this.#push(this.#pendingNs[i]!, actedNs - this.#pendingNs[i]!, Number.NaN, this.#pendingCause[i]!);
+    for (let i = 0; i < count; i++) {
+      const atNs = this.#pendingNs[i]!;
+      this.#push(atNs, actedNs - atNs, Number.NaN, this.#pendingCause[i]!, this.#pendingHalt[i]!);
+    }
     this.#pending = 0;
+    this.#endedFrom = Number.POSITIVE_INFINITY;
   }
 
-  #push(atNs: number, latencyNs: number, playoutNs: number, cause: number): void {
-    this.#ticks++;
+  #push(atNs: number, latencyNs: number, playoutNs: number, cause: number, halt = -1): void {
     const at = this.#ready++ % SLOTS;
     if (!Number.isNaN(playoutNs)) this.#planLastNs = playoutNs;
     this.#atNs[at] = atNs;
     this.#latencyNs[at] = latencyNs;
     this.#planNs[at] = this.#planLastNs;
     this.#cause[at] = cause;
+    this.#halt[at] = halt;
     this.#slotSegments.set(this.#segments, at * SEGMENT_COUNT);
     if (this.#ready - this.#judged > FLOOR_HALF) this.#judgeNext();
   }
 
   #endStretch(): void {
     if (!this.#inStretch) return;
-    this.#settle(this.#previousNs, true);
+    // What a person ended is not judged, nor are a few last commands that nothing newer confirms.
+    const ticks = this.#pending;
+    const open = Math.min(ticks, this.#endedFrom);
+    const isKept = open > TAIL || this.#pendingHalt.subarray(0, open).some((halt) => halt >= 0);
+    const kept = isKept ? open : 0;
+    this.#settle(this.#previousNs, kept);
     while (this.#judged < this.#ready) this.#judgeNext();
-    this.#byMedian.end();
-    this.#byPlan.end();
-    this.#ready = this.#judged = this.#stretchTicks = 0;
+    for (let i = kept; i < ticks; i++) this.#grid.away(this.#pendingNs[i]!);
+    this.#ready = this.#judged = 0;
+    this.#medianTargetNs = Number.NaN;
     this.#planLastNs = Number.NEGATIVE_INFINITY;
-    this.#inStretch = this.#judging = false;
+    this.#inStretch = false;
   }
 
   #judgeNext(): void {
@@ -252,21 +359,13 @@ export class FeelMeter {
     const tick = this.#tick;
     tick.atNs = this.#atNs[at]!;
     tick.latencyNs = this.#latencyNs[at]!;
-    if (!this.#judging) {
-      this.#medianTargetNs = medianNs;
-      this.#planTargetNs = plannedNs;
-      if (!(this.#firstTick + n >= Math.round(WARM_NS / this.#tickNs))) return;
-      this.#judging = true;
-      const windowTicks = Math.max(2, Math.round(NS_PER_S / this.#tickNs));
-      this.#byMedian.begin(windowTicks, this.#session);
-      this.#byPlan.begin(windowTicks, this.#session);
-    }
-    this.#medianTargetNs = this.#slew(this.#medianTargetNs, medianNs);
-    this.#planTargetNs = this.#slew(this.#planTargetNs, plannedNs);
-    if (++this.#stretchTicks % Math.round(NS_PER_S / this.#tickNs) === 0) this.#windows++;
+    tick.halt = this.#halt[at]!;
+    // The operator adapts during the warm-up, and again at the beginning of a stretch.
+    const isFree = this.#grid.isExcused || Number.isNaN(this.#medianTargetNs);
+    this.#medianTargetNs = isFree ? medianNs : this.#slew(this.#medianTargetNs, medianNs);
+    this.#planTargetNs = isFree ? plannedNs : this.#slew(this.#planTargetNs, plannedNs);
     const causeOf = (isLate: boolean) => this.#causeOf(at, isLate);
-    this.#byMedian.add(tick, this.#medianTargetNs, causeOf);
-    this.#byPlan.add(tick, this.#planTargetNs, causeOf);
+    this.#grid.drive(tick, this.#medianTargetNs, this.#planTargetNs, causeOf);
   }
 
   #causeOf(at: number, isLate: boolean): number {
@@ -304,9 +403,4 @@ export class FeelMeter {
       if (this.#latencyNs[i % SLOTS]! < least) least = this.#latencyNs[i % SLOTS]!;
     return least;
   }
-}
-
-function isDriving(record: TraceRecord): boolean {
-  if (Number.isNaN(record.offsetNs)) return false;
-  return OUTCOMES[record.outcome] !== 'rejected' || !IDLE.has(REASONS[record.reason]);
 }

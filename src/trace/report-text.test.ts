@@ -34,6 +34,8 @@ function command(seq: number, extraNs: number, fields: Partial<TraceRecord> = {}
     sentNs: Number.NaN,
     arrivedNs: Number.NaN,
     movedNs: Number.NaN,
+    halt: Number.NaN,
+    haltNs: Number.NaN,
     ...fields,
   };
 }

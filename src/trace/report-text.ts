@@ -164,8 +164,9 @@ function uncertaintyText({ clockUncertaintyNs: clock }: TraceReport): string {
 
 function feelText(report: TraceReport): string {
   const { headline, sentences } = verdictOf(report);
-  const { strictWindows, longestLateRun } = report.feel;
-  return `${headline}; ${strictWindows} strict, longest late run ${longestLateRun}.\n          ${sentences.join(' ')}`;
+  const { strictWindows, longestLateRun, holds, stops, refused } = report.feel;
+  const halts = `${holds} holds, ${stops} stops, ${refused} refused`;
+  return `${headline}; ${strictWindows} strict, longest late run ${longestLateRun}; ${halts}.\n          ${sentences.join(' ')}`;
 }
 
 function filterText({ p50, p99, max }: Percentiles): string {

@@ -35,6 +35,8 @@ function command(seq: number, wireMs: number, fields: Partial<TraceRecord> = {})
     sentNs: Number.NaN,
     arrivedNs: Number.NaN,
     movedNs: Number.NaN,
+    halt: Number.NaN,
+    haltNs: Number.NaN,
     ...fields,
   };
 }
@@ -106,7 +108,15 @@ describe('TraceReport', () => {
       outerHopsMs: { capture: null, uplink: null, wait: null, response: null },
       handToMotionMs: null,
       motionLatencyMs: null,
-      feel: { windows: 0, badWindows: 0, strictWindows: 0, longestLateRun: 0 },
+      feel: {
+        windows: 0,
+        badWindows: 0,
+        strictWindows: 0,
+        longestLateRun: 0,
+        holds: 0,
+        stops: 0,
+        refused: 0,
+      },
     });
     assert.deepEqual(report.segments.wire.variationNs, flat(MS));
     assert.deepEqual(report.segments.playout.variationNs, flat(0));

@@ -9,7 +9,7 @@ import {
   type TraceRecord,
 } from '../messages/trace-record.ts';
 import { Distribution, type SegmentReport } from './distribution.ts';
-import { type Feel, FeelMeter } from './feel.ts';
+import { type Feel, type FeelFigures, FeelMeter, feelFigures } from './feel.ts';
 import { percentilesMs, roundMs } from './milliseconds.ts';
 import { Quantiles } from './quantiles.ts';
 import { type ReportDetail, ReportDetailBuilder } from './report-detail.ts';
@@ -100,7 +100,7 @@ export interface TraceSummary {
   handToMotionMs: Percentiles | null;
   motionLatencyMs: Percentiles | null;
   /** Seconds judged one by one (docs/playout.md), which the percentiles above hide. */
-  feel: { windows: number; badWindows: number; strictWindows: number; longestLateRun: number };
+  feel: FeelFigures;
 }
 
 export interface ReportBuilder {
@@ -119,7 +119,6 @@ export function createReport(withDetail = false): ReportBuilder {
 
 export function summaryOf(report: TraceReport): TraceSummary {
   const { commands, applied, late, dropped, rejected, lost, clockUncertaintyNs: clock } = report;
-  const { windows, badWindows, strictWindows, longestLateRun } = report.feel;
   return {
     commands,
     applied,
@@ -141,7 +140,7 @@ export function summaryOf(report: TraceReport): TraceSummary {
     ) as Record<OuterHop, Percentiles | null>,
     handToMotionMs: percentilesMs(report.handToMotionNs),
     motionLatencyMs: percentilesMs(report.motionLatencyNs),
-    feel: { windows, badWindows, strictWindows, longestLateRun },
+    feel: feelFigures(report.feel),
   };
 }
 

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { REASONS } from '../core/counters.ts';
-import { emptyTraceRecord, OUTCOMES, SEGMENTS, type TraceRecord } from '../messages/trace-record.ts';
+import { emptyTraceRecord, HALTS, OUTCOMES, SEGMENTS, type TraceRecord } from '../messages/trace-record.ts';
 import {
   footerLine,
   headerLine,
@@ -49,8 +49,14 @@ const anyRecord: fc.Arbitrary<TraceRecord> = fc
     sentNs: ns,
     arrivedNs: ns,
     movedNs: ns,
+    halt: fc.oneof(fc.constant(Number.NaN), fc.nat(HALTS.length - 1)),
+    haltNs: ns,
   })
-  .map((record) => ({ ...record, reason: OUTCOMES[record.outcome] === 'rejected' ? record.reason : -1 }));
+  .map((record) => ({
+    ...record,
+    reason: OUTCOMES[record.outcome] === 'rejected' ? record.reason : -1,
+    haltNs: Number.isNaN(record.halt) ? Number.NaN : record.haltNs,
+  }));
 
 describe('trace lines', () => {
   it('decode ∘ encode is the identity on records in whole nanoseconds', () => {

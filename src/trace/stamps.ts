@@ -1,5 +1,5 @@
 import { REASONS, type Reason } from '../core/counters.ts';
-import { emptyTraceRecord, OUTCOMES, type TraceRecord } from '../messages/trace-record.ts';
+import { emptyTraceRecord, HALTS, type Halt, OUTCOMES, type TraceRecord } from '../messages/trace-record.ts';
 import { type VideoRecord, videoOf } from './video.ts';
 
 /** The lines of a trace file, specified in `protocol/trace.md`. */
@@ -93,12 +93,15 @@ export function traceLine(record: TraceRecord): string {
   const filter = Number.isNaN(record.filterDelayNs)
     ? ''
     : `,"filter_delay_ns":${Math.round(record.filterDelayNs)}`;
+  const halt = Number.isNaN(record.halt)
+    ? ''
+    : `,"halt":"${HALTS[record.halt]}","halt_ns":${wholeOrNull(record.haltNs)}`;
   const id = `${sessionHex(record.session)}-${record.seq}`;
   return (
     `{"kind":"teleop_cmd","trace_id":"${id}","seq":${record.seq},"outcome":"${outcomeText(record)}",` +
     `"stamps":{${stamps}},"clock_offset_ns":${wholeOrNull(record.offsetNs)},` +
     `"clock_uncertainty_ns":${wholeOrNull(record.uncertaintyNs)},"queue_depth":${wholeOrNull(record.queueDepth)},` +
-    `"playout_delay_ns":${wholeOrNull(record.playoutDelayNs)},"late":${wholeOrNull(record.late)}${filter}}`
+    `"playout_delay_ns":${wholeOrNull(record.playoutDelayNs)},"late":${wholeOrNull(record.late)}${filter}${halt}}`
   );
 }
 
@@ -168,8 +171,18 @@ function parseCommand(line: JsonObject): ParsedLine {
     take(line['queue_depth'], record, 'queueDepth') &&
     take(line['playout_delay_ns'], record, 'playoutDelayNs') &&
     take(line['late'], record, 'late') &&
-    take(line['filter_delay_ns'], record, 'filterDelayNs');
+    take(line['filter_delay_ns'], record, 'filterDelayNs') &&
+    take(line['halt_ns'], record, 'haltNs') &&
+    takeHalt(line['halt'], record);
   return known ? { kind: 'command', record } : MALFORMED;
+}
+
+/** Unknown kinds of halt are of a later version: read as none. */
+function takeHalt(value: unknown, record: TraceRecord): boolean {
+  if (value === undefined || value === null) return true;
+  const halt = HALTS.indexOf(value as Halt);
+  if (halt >= 0) record.halt = halt;
+  return typeof value === 'string';
 }
 
 function parseHeader(line: JsonObject): ParsedLine {

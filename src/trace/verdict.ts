@@ -1,4 +1,5 @@
 import { NS_PER_MS, NS_PER_S } from '../core/time/clock.ts';
+import { haltsText } from './feel.ts';
 import { CAUSE_WORDS, type Cause } from './feel-cause.ts';
 import type { BadSpell } from './feel-judge.ts';
 import { formatMs } from './milliseconds.ts';
@@ -41,8 +42,13 @@ export function verdictOf(report: TraceReport): Verdict {
   return {
     tone: 'bad',
     headline: `${feel.badWindows} of ${seconds} felt bad`,
-    sentences: [...causeSentences(feel.spells), ...hiddenSentence(report)],
+    sentences: [...haltSentence(report), ...causeSentences(feel.spells), ...hiddenSentence(report)],
   };
+}
+
+function haltSentence({ feel }: TraceReport): string[] {
+  const halts = haltsText(feel);
+  return halts === '' ? [] : [`Nobody asked for ${halts}: the seconds concerned are bad.`];
 }
 
 export interface CauseCount {

@@ -37,6 +37,17 @@ describe('differences', () => {
     assert.equal(find({ ...a, uncertaintyNs: 0 }, { ...b, uncertaintyNs: 0 }, 'wire', 0.5).verdict, 'real');
   });
 
+  it('counts bad seconds in its table as in its header', () => {
+    // Bursts that straddle full seconds, which only another phase of the windows sees whole.
+    const burst: Wire = (tick, random) => (tick % 500 > 495 || tick % 500 < 4 ? 40 : 3 + random());
+    const [a, b] = [sampleOf(burst, 1, 73), sampleOf(weather, 2, 73)];
+    const text = diffText(['a', 'b'], [a, b], differences(a, b, seeded(1)));
+    const [, bad, of] = /^A .* (\d+) bad of (\d+) seconds/m.exec(text)!;
+    const [, share] = /^Bad seconds +([\d.]+) %/m.exec(text)!;
+    assert.ok(Number(bad) > 10);
+    assert.equal(share, ((100 * Number(bad)) / Number(of)).toFixed(2));
+  });
+
   it('reports a run that is too short, and thins a long one evenly', () => {
     const short = sampleOf(weather, 1, 6);
     assert.equal(differences(short, sampleOf(weather, 2), seeded(1)), null);

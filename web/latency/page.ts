@@ -164,8 +164,9 @@ class LatencyPage implements LazyPage {
     set('bad', feel ? String(shown.length) : '—');
     set('motion', milliseconds(motionLatencyMs));
     if (!feel) return;
-    const { badWindows, windows, longestLateRun, last } = feel;
+    const { badWindows, windows, longestLateRun, last, holds = 0, stops = 0, refused = 0 } = feel;
     set('felt', `${badWindows} of ${windows}, longest late run ${longestLateRun} commands`);
+    set('halts', `${holds} holds, ${stops} stops, ${refused} refused`);
     const cause = last.isBad ? last.cause : (shown.at(-1)?.cause ?? '');
     set('cause', cause || 'none');
   }

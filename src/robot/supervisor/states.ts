@@ -1,4 +1,4 @@
-import type { SupervisorState } from '../../messages/robot-state.ts';
+import type { StateReason, SupervisorState } from '../../messages/robot-state.ts';
 
 export type SupervisorEvent =
   | 'operator-joined'
@@ -74,6 +74,23 @@ export const TRANSITIONS: Record<InnerState, Row> = {
     fault: 'stopped',
   },
   stopped: { reset: 'idle' },
+};
+
+/** Why a state was entered by an event, unless the supervisor knows better. */
+export const REASON_OF: Record<SupervisorEvent, StateReason> = {
+  'operator-joined': 'person',
+  'operator-left': 'person',
+  'operator-lost': 'silence',
+  arm: 'person',
+  powered: 'person',
+  disarm: 'person',
+  engage: 'person',
+  release: 'person',
+  'tracking-lost': 'tracking',
+  watchdog: 'silence',
+  fault: 'fault',
+  estop: 'person',
+  reset: 'person',
 };
 
 /** States in which the joints are powered, or may be. */

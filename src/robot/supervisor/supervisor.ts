@@ -3,14 +3,21 @@ import { NS_PER_MS } from '../../core/time/clock.ts';
 import type { Neighbour } from '../../geometry/pairings.ts';
 import type { RobotModel } from '../../geometry/robot-model.ts';
 import type { JointCommand } from '../../messages/command.ts';
-import type { LimitedBy, SupervisorState } from '../../messages/robot-state.ts';
+import type { LimitedBy, StateReason, SupervisorState } from '../../messages/robot-state.ts';
 import { type Driver, emptyReading, type JointReading } from '../driver.ts';
 import { ArmMotion } from './arm-motion.ts';
 import type { FlightRecorder } from './flight-recorder.ts';
 import { FlightScribe } from './flight-scribe.ts';
 import { jointLimits } from './limits.ts';
 import { Plausibility } from './plausible.ts';
-import { type InnerState, POWERED, type SupervisorEvent, shownState, TRANSITIONS } from './states.ts';
+import {
+  type InnerState,
+  POWERED,
+  REASON_OF,
+  type SupervisorEvent,
+  shownState,
+  TRANSITIONS,
+} from './states.ts';
 import { Stillness } from './stillness.ts';
 import type { SupervisorConfig } from './supervisor-config.ts';
 import { TargetCheck } from './target-check.ts';
@@ -52,6 +59,8 @@ export class Supervisor {
   readonly #onTransition: (transition: Transition) => void;
   #state: InnerState = 'disconnected';
   #cause = 'no operator';
+  #why: StateReason = 'person';
+  #sinceNs: number;
   #epoch = 1;
   #engagement = 0;
   #endedEngagement = 0;
@@ -95,6 +104,7 @@ export class Supervisor {
     this.reading.positionsRad.fill(Number.NaN);
     this.#readNs = nowNs;
     this.#tickNs = nowNs;
+    this.#sinceNs = nowNs;
     this.#motion.restart(Float64Array.from(model.homeRad), nowNs);
     this.#read(nowNs);
     if (this.#hasReading) this.#motion.restart(this.reading.positionsRad, nowNs);
@@ -106,6 +116,15 @@ export class Supervisor {
 
   get cause(): string {
     return this.#cause;
+  }
+
+  get why(): StateReason {
+    return this.#why;
+  }
+
+  /** When it entered this state. */
+  get sinceNs(): number {
+    return this.#sinceNs;
   }
 
   get epoch(): number {
@@ -173,7 +192,7 @@ export class Supervisor {
 
   /** An e-stop as part of an orderly shutdown: keeps no flight record. */
   shutDown(cause: string, nowNs: number): void {
-    this.#go('estop', cause, nowNs, false);
+    this.#go('estop', cause, nowNs, 'person', false);
     this.#driver.stop(nowNs);
   }
 
@@ -187,7 +206,7 @@ export class Supervisor {
   /** The pose of the other arm is unknown: this arm holds, and cannot engage until it is known again. */
   neighbourSilent(nowNs: number): void {
     this.#neighbourSilent = true;
-    if (this.#state === 'engaged') this.#go('watchdog', 'the other arm is silent', nowNs);
+    if (this.#state === 'engaged') this.#go('watchdog', 'the other arm is silent', nowNs, 'fault');
   }
 
   /** Clears a latched stop if the operator knows the present epoch. Voids all earlier commands. */
@@ -413,7 +432,7 @@ export class Supervisor {
     if (isLong) this.#epoch++;
     else this.#counters.add('watchdog');
     const cause = `control loop stalled for ${Math.round(gapNs / NS_PER_MS)} ms`;
-    this.#go(isLong ? 'fault' : 'watchdog', cause, nowNs);
+    this.#go(isLong ? 'fault' : 'watchdog', cause, nowNs, 'stall');
   }
 
   get #hasReading(): boolean {
@@ -444,13 +463,15 @@ export class Supervisor {
     return jump;
   }
 
-  #go(event: SupervisorEvent, cause: string, nowNs: number, keep = true): void {
+  #go(event: SupervisorEvent, cause: string, nowNs: number, why = REASON_OF[event], keep = true): void {
     this.#checkStall(nowNs);
     const to = TRANSITIONS[this.#state][event];
     if (to === undefined || to === this.#state) return;
     const from = this.#state;
     this.#state = to;
     this.#cause = cause;
+    this.#why = why;
+    this.#sinceNs = nowNs;
     if (from === 'engaged') this.#endedEngagement = Math.max(this.#endedEngagement, this.#engagement);
     if (!POWERED[to] && POWERED[from]) this.#driver.stop(nowNs);
     const shown = { from: shownState(from), to: shownState(to) };

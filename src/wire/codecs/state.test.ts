@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { emptyMotorHealth, knowsMotors } from '../../messages/motor-health.ts';
-import { LIMITED_BY, type RobotState, SUPERVISOR_STATES } from '../../messages/robot-state.ts';
+import { LIMITED_BY, type RobotState, STATE_REASONS, SUPERVISOR_STATES } from '../../messages/robot-state.ts';
 import { MAX_DATAGRAM_BYTES } from '../reactor.ts';
 import { frameType } from './frame.ts';
 import { decodeState, emptyState, encodeState } from './state.ts';
@@ -32,6 +32,8 @@ const state: fc.Arbitrary<RobotState> = fc.record({
   ),
   state: fc.constantFrom(...SUPERVISOR_STATES),
   cause: fc.string({ maxLength: 40, unit: 'binary' }),
+  why: fc.constantFrom(...STATE_REASONS),
+  sinceNs: fc.integer({ min: -Number.MAX_SAFE_INTEGER, max: Number.MAX_SAFE_INTEGER }),
   epoch: fc.maxSafeNat(),
   endedEngagement: fc.maxSafeNat(),
   appliedSeq: fc.maxSafeNat(),

@@ -10,12 +10,15 @@ import {
   LIMITED_BY,
   type LimitedBy,
   type RobotState,
+  STATE_REASONS,
+  type StateReason,
   SUPERVISOR_STATES,
   type SupervisorState,
 } from '../../messages/robot-state.ts';
 import { anglesFromJson, anglesToJson, countOf, frameBody, numberOf, writeFrame } from './frame.ts';
 
 const KNOWN = new Set<string>(SUPERVISOR_STATES);
+const KNOWN_REASONS = new Set<unknown>(STATE_REASONS);
 const KNOWN_LIMITS = new Set<string>(LIMITED_BY);
 const MAX_CAUSE_CHARS = 120;
 const MAX_NEAREST_CHARS = 60;
@@ -65,6 +68,8 @@ export function encodeState(
     robot_ns: Math.round(state.robotNs),
     state: state.state,
     cause: state.cause,
+    why: state.why,
+    since_ns: Math.round(state.sinceNs),
     epoch: state.epoch,
     ended: state.endedEngagement,
     seq: state.appliedSeq,
@@ -125,6 +130,10 @@ export function decodeState(
   if (typeof state !== 'string' || !KNOWN.has(state) || typeof cause !== 'string') return 'malformed';
   out.state = state as SupervisorState;
   out.cause = cause.slice(0, MAX_CAUSE_CHARS);
+  const { why = 'person', since_ns: sinceNs = 0 } = body;
+  if (!KNOWN_REASONS.has(why) || Number.isNaN(numberOf(sinceNs))) return 'malformed';
+  out.why = why as StateReason;
+  out.sinceNs = sinceNs as number;
   const { limited, clearance, nearest, playout = '' } = body;
   if (typeof limited !== 'string' || !KNOWN_LIMITS.has(limited) || typeof nearest !== 'string')
     return 'malformed';
@@ -162,6 +171,8 @@ export function emptyState(joints: number): RobotState {
     gripperN: Number.NaN,
     state: 'disconnected',
     cause: '',
+    why: 'person',
+    sinceNs: 0,
     epoch: 0,
     endedEngagement: 0,
     appliedSeq: 0,
