@@ -14,8 +14,9 @@ import { RowFeed } from '../operator/row-feed.ts';
 import type { OpenInput } from '../operator/sampler.ts';
 import type { Rig } from '../rig/rig.ts';
 import { GuardedHandler } from '../wire/guarded-handler.ts';
-import { type DatagramHandler, type Outbox, peerOf, type SocketSpec } from '../wire/reactor.ts';
+import { type DatagramHandler, type Outbox, peerOf, type Reactor, type SocketSpec } from '../wire/reactor.ts';
 import { OperatorTunnel } from '../wire/secure/operator-tunnel.ts';
+import { sharedClock } from './clock-identity.ts';
 import type { OpenRelay } from './input-relay.ts';
 import { loadPlugin, pluginConfig } from './registry.ts';
 import type { ControlStart } from './role-memory.ts';
@@ -23,7 +24,7 @@ import type { ControlStart } from './role-memory.ts';
 /** Composes the operator role: inputs, loop, and the tunnel if Farhand seals the link. */
 export async function openOperator(
   start: ControlStart,
-  outbox: Outbox,
+  outbox: Outbox & Pick<Reactor, 'wallUs'>,
   clock: Clock,
   onFinished: () => void,
 ): Promise<DatagramHandler> {
@@ -44,6 +45,7 @@ export async function openOperator(
     inputs: await openInputs(rig, clock, (reason) => counters.add(reason)),
     outbox: tunnel ?? outbox,
     clock,
+    shared: sharedClock(outbox),
     robot: { command: peer(commandPort), state: peer(statePort), sync: peer(syncPort) },
     session: identity,
     counters,

@@ -13,6 +13,7 @@ import type { Transition } from '../robot/supervisor/supervisor.ts';
 import { GuardedHandler } from '../wire/guarded-handler.ts';
 import type { Reactor } from '../wire/reactor.ts';
 import { RobotTunnel } from '../wire/secure/robot-tunnel.ts';
+import { sharedClock } from './clock-identity.ts';
 import { openDriver } from './open-driver.ts';
 import type { ControlStart } from './role-memory.ts';
 
@@ -52,6 +53,7 @@ export async function runRobot(
       onLearnt,
       outbox: tunnel ?? reactor,
       clock,
+      shared: sharedClock(reactor),
       boot: identity,
       counters,
       lateness: new DurationHistogram(memory.lateness),

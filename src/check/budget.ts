@@ -44,7 +44,10 @@ export interface Verdict {
   isLeast: boolean;
   /** Null if it could not be measured, which counts as exceeded. */
   measured: number | null;
+  /** Not exceeded, as far as it can be judged. */
   ok: boolean;
+  /** The clocks are not known well enough to judge it: the true figure lies between these two; null: judged. */
+  withheld: [low: number, high: number] | null;
   /** What to do next; empty if the limit is met. */
   advice: string;
 }
@@ -84,11 +87,19 @@ function shippedBudget(kind: string): string {
   return namedFile('budgets', 'budget', yamlNames('budgets').includes(name) ? name : kind.split(':')[0]!);
 }
 
+const CLOCK_ADVICE =
+  'The exchange of stamps cannot tell which direction is slow. With a common clock it can: synchronize both machines with PTP and set link.clock=wall (docs/latency.md#the-clock).';
+
 export function judgeBudget({ limits: wanted }: Budget, measured: Measured): Verdict[] {
   return Object.entries(wanted).map(([limit, allowed]) => {
-    const { unit, isLeast = false, of, advice } = FIGURES[limit]!;
+    const { unit, isLeast = false, of, advice, range } = FIGURES[limit]!;
     const value = of(measured);
-    const ok = value !== null && (isLeast ? value >= allowed : value <= allowed);
-    return { limit, unit, allowed, isLeast, measured: value, ok, advice: ok ? '' : advice(measured) };
+    const [low, high] = range?.(measured) ?? [value, value];
+    const withheld: Verdict['withheld'] =
+      low !== null && high !== null && low <= allowed && high > allowed ? [low, high] : null;
+    const isMet = value !== null && (isLeast ? value >= allowed : value <= allowed);
+    const ok = isMet || withheld !== null;
+    const next = withheld !== null ? CLOCK_ADVICE : ok ? '' : advice(measured);
+    return { limit, unit, allowed, isLeast, measured: value, ok, withheld, advice: next };
   });
 }

@@ -110,13 +110,25 @@ function shareLines({ felt, wireBadWindows, transitMs, softwareMs }: Measured): 
 
 function budgetLines({ budget, verdicts }: CheckResult): string[] {
   const broken = verdicts.filter((verdict) => !verdict.ok).length;
-  const count = broken === 0 ? 'all limits met' : `${broken} of ${verdicts.length} limits exceeded`;
+  const withheld = verdicts.filter((verdict) => verdict.withheld !== null).length;
+  const open = withheld === 0 ? '' : `, ${withheld} not judged`;
+  const met = withheld === 0 ? 'all limits met' : 'no limit exceeded';
+  const count = `${broken === 0 ? met : `${broken} of ${verdicts.length} limits exceeded`}${open}`;
   const lines = [`Budget    ${budget.name}: ${count}`, ...verdicts.flatMap(verdictLines)];
   for (const name of budget.notJudged) lines.push(`  –       ${name} not judged: the run was too short`);
   return lines;
 }
 
-function verdictLines({ limit, unit, allowed, isLeast, measured, ok, advice }: Verdict): string[] {
+function verdictLines(verdict: Verdict): string[] {
+  const { limit, unit, allowed, isLeast, measured, ok, withheld, advice } = verdict;
+  if (withheld !== null) {
+    const [low, high] = withheld.map((value) => value.toFixed(unit === '' ? 0 : 3));
+    const range = `between ${low} and ${high}${unit && ` ${unit}`}`;
+    return [
+      `  –       ${limit.padEnd(19)} not judged: ${range}, by the clock’s uncertainty`,
+      `          → ${advice}`,
+    ];
+  }
   const sign = isLeast ? (ok ? '≥' : '<') : ok ? '≤' : '>';
   const digits = unit === 'ms' ? 3 : unit === '%' ? 2 : 0;
   const value = measured === null ? 'not measured' : `${measured.toFixed(digits)}${unit && ` ${unit}`}`;

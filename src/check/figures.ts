@@ -18,6 +18,11 @@ export interface Figure {
   about: string;
   /** The limit is a minimum, not a maximum. */
   isLeast?: true;
+  /**
+   * The range in which the true figure lies if it depends on the clock offset, which an asymmetric path biases; a limit
+   * inside it cannot be judged.
+   */
+  range?(measured: Measured): [low: number, high: number] | null;
   /** Shortest run that yields it, in seconds, settling included. */
   needsS?: number;
   of(measured: Measured): number | null;
@@ -25,12 +30,23 @@ export interface Figure {
   advice(measured: Measured): string;
 }
 
-const oneWay = (part: keyof Percentiles, about: string): Figure => ({
-  unit: 'ms',
-  about,
-  of: ({ summary }) => summary.oneWayMs?.[part] ?? null,
-  advice: (measured) => slowAdvice(measured),
+/** A time that begins on one clock and ends on the other. */
+const acrossClocks = (figure: Figure): Figure => ({
+  ...figure,
+  range(measured) {
+    const value = figure.of(measured);
+    const errorMs = measured.summary.clockUncertaintyMs?.max ?? 0;
+    return value === null ? null : [value - errorMs, value + errorMs];
+  },
 });
+
+const oneWay = (part: keyof Percentiles, about: string): Figure =>
+  acrossClocks({
+    unit: 'ms',
+    about,
+    of: ({ summary }) => summary.oneWayMs?.[part] ?? null,
+    advice: (measured) => slowAdvice(measured),
+  });
 
 const variation = (part: keyof Percentiles, about: string): Figure => ({
   unit: 'ms',
@@ -46,12 +62,15 @@ const segment = (name: Segment, part: keyof Percentiles, about: string): Figure 
   advice: (measured) => segmentAdvice(name, measured),
 });
 
-const transit = (part: keyof Percentiles): Figure => ({
-  unit: 'ms',
-  about: `one-way time without playout delay, ${part}`,
-  of: ({ transitMs }) => transitMs?.[part] ?? null,
-  advice: (measured) => slowAdvice(measured, true),
-});
+const wire = (part: keyof Percentiles, about: string): Figure => acrossClocks(segment('wire', part, about));
+
+const transit = (part: keyof Percentiles): Figure =>
+  acrossClocks({
+    unit: 'ms',
+    about: `one-way time without playout delay, ${part}`,
+    of: ({ transitMs }) => transitMs?.[part] ?? null,
+    advice: (measured) => slowAdvice(measured, true),
+  });
 
 const share = (about: string, count: (measured: Measured) => number, advice: Figure['advice']): Figure => ({
   unit: '%',
@@ -70,9 +89,9 @@ export const FIGURES: Record<string, Figure> = {
   variationP95Ms: variation('p95', 'change of the one-way time from command to command'),
   variationP99Ms: variation('p99', 'change of the one-way time from command to command'),
   variationMaxMs: variation('max', 'largest change from one command to the next'),
-  wireP50Ms: segment('wire', 'p50', 'time on the wire, median'),
-  wireP99Ms: segment('wire', 'p99', 'time on the wire'),
-  wireMaxMs: segment('wire', 'max', 'time on the wire, worst command'),
+  wireP50Ms: wire('p50', 'time on the wire, median'),
+  wireP99Ms: wire('p99', 'time on the wire'),
+  wireMaxMs: wire('max', 'time on the wire, worst command'),
   pipelineP99Ms: segment('pipeline', 'p99', 'operator’s mapping and filtering'),
   receiveP99Ms: segment('receive', 'p99', 'robot’s kernel to robot process'),
   playoutP99Ms: segment('playout', 'p99', 'wait for the due time'),
@@ -132,6 +151,7 @@ export const FIGURES: Record<string, Figure> = {
     unit: '',
     about: 'one-second windows with more than 5 % of commands over 10 ms on the wire',
     of: ({ report, wireBadWindows }) => (report.commands === 0 ? null : wireBadWindows),
+    range: ({ wireBadRange }) => wireBadRange,
     advice: (measured) => segmentAdvice('wire', measured),
   },
   clockUncertaintyMs: {

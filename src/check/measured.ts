@@ -20,6 +20,8 @@ export interface Measured {
   felt: Feel | null;
   /** One-second windows whose 95th percentile on the wire exceeds 10 ms; lost commands count as above. */
   wireBadWindows: number;
+  /** The same if every command was faster, or slower, by the uncertainty of the clock. */
+  wireBadRange: [low: number, high: number];
   /** One-way time without playout delay. */
   transitMs: Percentiles | null;
   /** One-way time without wire and playout: the share of our software. */
@@ -79,12 +81,14 @@ export function judged(
     transit.push(moved);
     software.push(moved - segments[WIRE]! / 1e6);
   });
+  const errorNs = reported.clockUncertaintyNs?.max ?? 0;
   return {
     hz,
     report: reported,
     summary: summaryOf(reported),
     felt,
-    wireBadWindows: countWireBad(bySeq, wireNs),
+    wireBadWindows: countWireBad(bySeq, wireNs, 0),
+    wireBadRange: [countWireBad(bySeq, wireNs, -errorNs), countWireBad(bySeq, wireNs, errorNs)],
     transitMs: percentiles(transit),
     softwareMs: percentiles(software),
     spikes: spikesOf(bySeq, wireNs, baseline),
@@ -100,7 +104,7 @@ function feltOf(records: readonly TraceRecord[]): Feel | null {
   return feel.windows === 0 ? null : feel;
 }
 
-function countWireBad(records: readonly TraceRecord[], wireNs: Float64Array): number {
+function countWireBad(records: readonly TraceRecord[], wireNs: Float64Array, errorNs: number): number {
   const windows = new Map<number, { all: number; over: number }>();
   const startNs = records[0]?.sampledNs ?? 0;
   records.forEach((record, i) => {
@@ -108,7 +112,7 @@ function countWireBad(records: readonly TraceRecord[], wireNs: Float64Array): nu
     const window = windows.get(at) ?? { all: 0, over: 0 };
     window.all++;
     // Unknown counts too: a lost command did not arrive within 10 ms.
-    if (!(wireNs[i]! <= WIRE_LIMIT_NS)) window.over++;
+    if (!(wireNs[i]! + errorNs <= WIRE_LIMIT_NS)) window.over++;
     windows.set(at, window);
   });
   return [...windows.values()].filter(({ all, over }) => over > 0.05 * all).length;

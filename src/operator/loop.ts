@@ -2,7 +2,7 @@ import type { Counters, Reason } from '../core/counters.ts';
 import type { SnapshotBoard } from '../core/memory/snapshot.ts';
 import { parseJson } from '../core/parse-json.ts';
 import type { DurationHistogram } from '../core/statistics/histogram.ts';
-import type { Clock } from '../core/time/clock.ts';
+import { type Clock, NS_PER_MS } from '../core/time/clock.ts';
 import { Periodic } from '../core/time/periodic.ts';
 import type { RobotModel } from '../geometry/robot-model.ts';
 import { emptyQuality, type InputDevice } from '../input/device.ts';
@@ -24,6 +24,7 @@ import { frameType, TAG_BYTES } from '../wire/codecs/frame.ts';
 import { decodeState, type StateOrigin } from '../wire/codecs/state.ts';
 import { decodeWorld } from '../wire/codecs/world.ts';
 import type { DatagramHandler, Outbox, Peer } from '../wire/reactor.ts';
+import type { SharedClock } from '../wire/shared-clock.ts';
 import { BOARD, BOARD_INPUTS, boardText } from './board.ts';
 import { CommandSource } from './command-source.ts';
 import { DeskClient } from './desk-client.ts';
@@ -47,6 +48,8 @@ export interface OperatorParts {
   inputs: ReadonlyMap<string, OpenInput>;
   outbox: Outbox;
   clock: Clock;
+  /** To recognise a robot with the same clock; absent in simulations. */
+  shared?: SharedClock;
   robot: { command: Peer; state: Peer; sync: Peer };
   session: number;
   counters: Counters;
@@ -124,7 +127,8 @@ export class OperatorLoop implements DatagramHandler {
     this.#shown = BOARD.create(joints);
     this.robot = new RobotView(joints);
     this.sampler = new Sampler(parts.inputs, rig.operator.input);
-    this.sync = new SyncClient(outbox, sync, robot.sync, clock, counters);
+    const wallErrorNs = rig.link.clock === 'wall' ? rig.link.wallErrorMs * NS_PER_MS : null;
+    this.sync = new SyncClient(outbox, sync, robot.sync, clock, counters, parts.shared, wallErrorNs);
     this.link = new LinkClient(
       outbox,
       command,

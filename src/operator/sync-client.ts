@@ -3,6 +3,7 @@ import type { Clock } from '../core/time/clock.ts';
 import { ClockSync } from '../wire/clock-sync.ts';
 import { decodeProbeReply, emptyProbe, encodeProbe } from '../wire/codecs/sync.ts';
 import type { Outbox, Peer } from '../wire/reactor.ts';
+import { commonOffset, NO_SHARED_CLOCK, type SharedClock } from '../wire/shared-clock.ts';
 
 const FAST_PROBES = 10;
 const FAST_PERIOD_NS = 100e6;
@@ -19,6 +20,8 @@ export class SyncClient {
   readonly #robot: Peer;
   readonly #clock: Clock;
   readonly #counters: Counters;
+  readonly #shared: SharedClock;
+  readonly #wallErrorNs: number | null;
   readonly #probe = emptyProbe();
   readonly #reply = emptyProbe();
   readonly #bytes = new Uint8Array(256);
@@ -26,12 +29,23 @@ export class SyncClient {
   #boot = 0;
   #answered = 0;
 
-  constructor(outbox: Outbox, socket: number, robot: Peer, clock: Clock, counters: Counters) {
+  /** `wallErrorNs`: how well the wall clocks of both machines are declared to agree; null: not at all. */
+  constructor(
+    outbox: Outbox,
+    socket: number,
+    robot: Peer,
+    clock: Clock,
+    counters: Counters,
+    shared: SharedClock = NO_SHARED_CLOCK,
+    wallErrorNs: number | null = null,
+  ) {
     this.#outbox = outbox;
     this.#socket = socket;
     this.#robot = robot;
     this.#clock = clock;
     this.#counters = counters;
+    this.#shared = shared;
+    this.#wallErrorNs = wallErrorNs;
     this.nextProbeNs = clock.nowNs();
   }
 
@@ -65,6 +79,7 @@ export class SyncClient {
     }
     this.#answered++;
     const t3 = Number.isFinite(kernelNs) ? kernelNs : receivedNs;
-    return this.sync.add(sentNs, reply.t1, reply.t2, t3) ? null : 'bad-range';
+    const common = commonOffset(this.#shared, reply.clock, reply.wallUs, this.#wallErrorNs);
+    return this.sync.add(sentNs, reply.t1, reply.t2, t3, common) ? null : 'bad-range';
   }
 }

@@ -98,6 +98,18 @@ export const rigSchema = z.strictObject({
         .enum(['auto', 'native', 'dgram'])
         .default('auto')
         .describe('native: sockets with kernel stamps; dgram: Node’s own; auto: native if available'),
+      clock: z
+        .enum(['exchange', 'wall'])
+        .default('exchange')
+        .describe(
+          'exchange: estimates the robot’s clock; wall: both machines’ wall clocks are synchronized, as with PTP',
+        ),
+      wallErrorMs: z
+        .number()
+        .min(0)
+        .max(100)
+        .default(0.1)
+        .describe('with link.clock=wall: how far the two wall clocks may be apart'),
     })
     .prefault({}),
   robot: robotConfig.prefault({}),

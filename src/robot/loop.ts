@@ -31,6 +31,7 @@ import {
   peerAddress,
 } from '../wire/reactor.ts';
 import { OperatorLease } from '../wire/session.ts';
+import type { SharedClock } from '../wire/shared-clock.ts';
 import type { Driver } from './driver.ts';
 import { NetworkLearning } from './network-learning.ts';
 import type { Priors } from './network-memory.ts';
@@ -57,6 +58,8 @@ export interface RobotParts {
   onLearnt: (network: string, prior: PriorJson) => void;
   outbox: Outbox;
   clock: Clock;
+  /** Sent with clock replies; absent in simulations. */
+  shared?: SharedClock;
   /** Random per start, so that the operator notices a restarted robot process. */
   boot: number;
   counters: Counters;
@@ -412,7 +415,10 @@ export class RobotLoop implements DatagramHandler {
     const probe = this.#probe;
     const malformed = decodeProbe(bytes, length, probe);
     if (malformed !== null) return malformed;
-    probe.boot = this.#parts.boot;
+    const { boot, shared } = this.#parts;
+    probe.boot = boot;
+    probe.clock = shared?.id ?? '';
+    probe.wallUs = shared?.wallUs() ?? Number.NaN;
     probe.t1 = Number.isFinite(kernelNs) ? kernelNs : receivedNs;
     // The reply leaves only after encoding and sealing, which takes about as long as last time.
     const startNs = this.#parts.clock.nowNs();

@@ -2,6 +2,9 @@ import { formatMs } from './milliseconds.ts';
 import type { TraceFileInfo } from './read-file.ts';
 import type { TraceReport } from './report.ts';
 
+/** Less is not worth a note. */
+const MIN_CLOCK_NOTE_NS = 1e6;
+
 /** What a reader must know to interpret the numbers; sentences without their full stop. */
 export function notesOf(report: TraceReport, files: readonly TraceFileInfo[]): string[] {
   return [...measurementNotes(report), ...fileNotes(files)];
@@ -37,10 +40,23 @@ function measurementNotes(report: TraceReport): string[] {
     notes.push(
       'there are too many commands to keep them all: percentiles are accurate to 0.1 %, maxima are exact',
     );
+  notes.push(...clockNotes(report));
   if ((report.segments.wire.latencyNs?.p50 ?? 0) < 0) {
     notes.push('the wire median is negative: the clock offset error exceeds the time on the wire');
   }
   return notes;
+}
+
+/** A wire time is no better known than the clock offset; an uneven path biases it by half the difference. */
+function clockNotes({ segments, clockUncertaintyNs: clock }: TraceReport): string[] {
+  const wireNs = segments.wire.latencyNs?.p50;
+  if (clock === null || wireNs === undefined || clock.last < Math.max(MIN_CLOCK_NOTE_NS, 0.5 * wireNs))
+    return [];
+  const [low, high] = [Math.max(0, wireNs - clock.last), wireNs + clock.last];
+  return [
+    `the median time on the wire lies between ${formatMs(low)} and ${formatMs(high)} ms: the clocks are known to ` +
+      `±${formatMs(clock.last)} ms, and a path that is slower in one direction looks like any other (docs/latency.md#the-clock)`,
+  ];
 }
 
 /** Whether the files contain every closed command, and how many lines or commands are known to be missing. */

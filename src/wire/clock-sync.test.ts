@@ -3,6 +3,7 @@ import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { NS_PER_MS, NS_PER_S } from '../core/time/clock.ts';
 import { ClockSync } from './clock-sync.ts';
+import { commonOffset } from './shared-clock.ts';
 
 /** Lower bound on the error assumed for each exchange. */
 const STAMP_ERROR_NS = 50e3;
@@ -285,5 +286,49 @@ describe('clock sync', () => {
     sync.add(100, 900_300, 900_350, 250);
     assert.equal(sync.offsetAt(0), 900_150);
     assert.equal(sync.epoch, 1);
+  });
+});
+
+describe('a common clock', () => {
+  const sync = (common: { offsetNs: number; errorNs: number } | null, forwardNs: number, backNs: number) => {
+    const clock = new ClockSync();
+    for (let i = 0; i < 20; i++) {
+      const t0 = 1e9 + i * 1e9;
+      clock.add(t0, t0 + forwardNs, t0 + forwardNs + 1e4, t0 + forwardNs + backNs + 1e4, common);
+    }
+    return clock;
+  };
+
+  it('removes the bias of an asymmetric path, which an exchange alone cannot', () => {
+    const alone = sync(null, 2e6, 30e6);
+    assert.equal(alone.offsetAt(5e9), -14e6);
+    assert.ok(alone.uncertaintyNs >= 14e6);
+    const shared = sync({ offsetNs: 0, errorNs: STAMP_ERROR_NS }, 2e6, 30e6);
+    assert.deepEqual([shared.offsetAt(5e9), shared.uncertaintyNs], [0, STAMP_ERROR_NS]);
+  });
+
+  it('is not used if the exchanges contradict it', () => {
+    const wrong = sync({ offsetNs: 50e6, errorNs: 100e3 }, 2e6, 30e6);
+    assert.equal(wrong.offsetAt(5e9), -14e6);
+  });
+
+  it('is the same kernel, or wall clocks that a person declares synchronized', () => {
+    const here = { id: 'a', wallUs: () => 5_000 };
+    assert.deepEqual(commonOffset(here, 'a', Number.NaN, null), { offsetNs: 0, errorNs: STAMP_ERROR_NS });
+    assert.equal(commonOffset(here, 'b', 3_000, null), null);
+    assert.equal(commonOffset({ ...here, id: '' }, '', Number.NaN, 1e5), null);
+    const wall = commonOffset(here, 'b', 3_000, 1e5);
+    assert.deepEqual(wall, { offsetNs: 2e6, errorNs: 1e5 + STAMP_ERROR_NS });
+  });
+
+  it('each direction bounds the offset by its own fastest exchange', () => {
+    const clock = new ClockSync();
+    const add = (i: number, forwardNs: number, backNs: number) =>
+      clock.add(1e9 + i, 1e9 + i + forwardNs, 1e9 + i + forwardNs, 1e9 + i + forwardNs + backNs);
+    add(0, 10e6, 1e6);
+    add(1, 1e6, 10e6);
+    // Each alone is known to ±5.5 ms; together the offset is between −1 and +1 ms.
+    assert.ok(clock.uncertaintyNs < 1e6 + 2 * STAMP_ERROR_NS, `${clock.uncertaintyNs}`);
+    assert.ok(Math.abs(clock.offsetAt(1e9)) <= clock.uncertaintyNs);
   });
 });

@@ -1,4 +1,5 @@
 import { NS_PER_S } from '../core/time/clock.ts';
+import type { CommonOffset } from './shared-clock.ts';
 
 interface Exchange {
   atNs: number;
@@ -19,7 +20,8 @@ const STAMP_ERROR_NS = 50e3;
 /**
  * The robot's clock as seen by the operator: the documented four-stamp exchange and median of 16, extended to
  * prefer short round trips (an exchange is off by at most half its delay) and to follow drift. `offset` is
- * robot − operator. An asymmetric path biases it by half the asymmetry; no exchange can detect that.
+ * robot − operator. An asymmetric path biases it by half the asymmetry; no exchange can detect that, only a common
+ * clock. The fastest exchange in each direction bounds the offset from that side.
  */
 export class ClockSync {
   readonly #window: Exchange[] = [];
@@ -43,9 +45,9 @@ export class ClockSync {
   }
 
   /**
-   * The offset at the newest exchange is correct to ± this: half the round trip of the best exchange, its
-   * stamp error, its age and its distance from the median. Grows by `wander` until the next. NaN before the
-   * first exchange.
+   * The offset at the newest exchange is correct to ± this: the distance to the farther of its two bounds, each set
+   * by the fastest exchange in one direction, its stamp error and its age. Grows by `wander` until the next. NaN
+   * before the first exchange.
    */
   get uncertaintyNs(): number {
     return this.#uncertaintyNs;
@@ -77,8 +79,11 @@ export class ClockSync {
     this.#epoch++;
   }
 
-  /** One exchange, raw stamps. False when it is impossible (a reply before its probe). */
-  add(t0: number, t1: number, t2: number, t3: number): boolean {
+  /**
+   * One exchange, raw stamps. False when it is impossible (a reply before its probe). A `common` offset is used instead
+   * of the estimate if the exchange does not contradict it.
+   */
+  add(t0: number, t1: number, t2: number, t3: number, common: CommonOffset | null = null): boolean {
     const delayNs = t3 - t0 - (t2 - t1);
     if (!(t3 >= t0) || !(t2 >= t1) || !(delayNs >= 0)) return false;
     const exchange = { atNs: (t0 + t3) / 2, offsetNs: (t1 - t0 + (t2 - t3)) / 2, delayNs };
@@ -87,7 +92,15 @@ export class ClockSync {
     this.#window.push(exchange);
     if (this.#window.length > WINDOW) this.#window.shift();
     this.#estimate();
+    if (common !== null) this.#adopt(common);
     return true;
+  }
+
+  #adopt({ offsetNs, errorNs }: CommonOffset): void {
+    if (Math.abs(offsetNs - this.#offsetNs) > this.#uncertaintyNs + errorNs) return;
+    this.#offsetNs = offsetNs;
+    this.#drift = 0;
+    this.#uncertaintyNs = Math.min(this.#uncertaintyNs, errorNs);
   }
 
   /**
@@ -110,12 +123,15 @@ export class ClockSync {
     const offsets = chosen.map((e) => this.#carried(e)).sort((a, b) => a - b);
     const mid = offsets.length >> 1;
     this.#offsetNs = offsets.length % 2 ? offsets[mid]! : (offsets[mid - 1]! + offsets[mid]!) / 2;
-    this.#uncertaintyNs = Number.POSITIVE_INFINITY;
+    let lowNs = Number.NEGATIVE_INFINITY;
+    let highNs = Number.POSITIVE_INFINITY;
     for (const e of this.#window) {
       const boundNs = e.delayNs / 2 + STAMP_ERROR_NS + this.wander * Math.abs(this.#referenceNs - e.atNs);
-      const distanceNs = Math.abs(this.#offsetNs - this.#carried(e));
-      this.#uncertaintyNs = Math.min(this.#uncertaintyNs, distanceNs + boundNs);
+      lowNs = Math.max(lowNs, this.#carried(e) - boundNs);
+      highNs = Math.min(highNs, this.#carried(e) + boundNs);
     }
+    if (lowNs <= highNs) this.#offsetNs = Math.min(highNs, Math.max(lowNs, this.#offsetNs));
+    this.#uncertaintyNs = Math.max(STAMP_ERROR_NS, highNs - this.#offsetNs, this.#offsetNs - lowNs);
   }
 
   /** The offset at the reference time according to one exchange. */

@@ -63,6 +63,8 @@ export interface Reactor extends Outbox {
   /** `normal`, or `fifo:<priority>` where requested and granted. */
   readonly scheduling: string;
   localPort(socket: number): number;
+  /** Wall − monotonic time in microseconds, where it can be read precisely. */
+  wallUs?(): number;
   /** Drives `handler` until `stop`; resolves when it has stopped. */
   run(handler: DatagramHandler): Promise<void>;
   stop(): void;

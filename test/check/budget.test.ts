@@ -6,6 +6,7 @@ import { judgeBudget, loadBudget } from '../../src/check/budget.ts';
 import { FIGURES } from '../../src/check/figures.ts';
 import { TeleopError } from '../../src/core/errors.ts';
 import { yamlNames } from '../../src/files/yaml-files.ts';
+import type { TraceRecord } from '../../src/messages/trace-record.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 import { measured, records } from './records.ts';
 
@@ -25,6 +26,9 @@ const rejection = (text: string, seconds = 60) => {
   }
   return 'accepted';
 };
+
+/** Clocks known exactly. */
+const exact = (run: TraceRecord[]) => run.map((record) => ({ ...record, uncertaintyNs: 0 }));
 
 describe('budgets', () => {
   it('are shipped for every kind of check', () => {
@@ -56,7 +60,7 @@ describe('budgets', () => {
   });
 
   it('a value equal to its limit meets it, the smallest excess does not', () => {
-    const run = measured(records(300));
+    const run = measured(exact(records(300)));
     const verdict = (limit: string, allowed: number) =>
       judgeBudget({ name: '', about: '', limits: { [limit]: allowed }, notJudged: [] }, run)[0]!;
     assert.equal(verdict('oneWayP99Ms', 3.4).ok, true);
@@ -70,6 +74,30 @@ describe('budgets', () => {
       [false, null],
       'a figure that was not measured fails',
     );
+  });
+
+  it('are not judged where the clocks are not known well enough, and say between what the figure lies', () => {
+    // 2 ms there and 30 ms back: an exchange takes the middle, 16 ms, for the wire.
+    const run = measured(
+      records(1300, () => ({ wireMs: 16 })).map((record) => ({ ...record, uncertaintyNs: 16e6 })),
+    );
+    const verdict = (limit: string, allowed: number) =>
+      judgeBudget({ name: '', about: '', limits: { [limit]: allowed }, notJudged: [] }, run)[0]!;
+    for (const [limit, allowed] of [
+      ['wireP99Ms', 3],
+      ['wireP99Ms', 20],
+      ['oneWayP50Ms', 30],
+      ['wireBadWindows', 0],
+    ] as const) {
+      const { ok, withheld, advice } = verdict(limit, allowed);
+      assert.ok(ok && withheld !== null && withheld[0] <= allowed && withheld[1] > allowed, limit);
+      assert.match(advice, /common clock/);
+    }
+    assert.deepEqual(verdict('wireP99Ms', 3).withheld, [0, 32]);
+    const far = verdict('oneWayP50Ms', 1);
+    assert.deepEqual([far.ok, far.withheld], [false, null], 'exceeded, however the path is divided');
+    assert.deepEqual([verdict('wireP99Ms', 40).ok, verdict('wireP99Ms', 40).withheld], [true, null]);
+    assert.equal(verdict('variationP99Ms', 5).withheld, null, 'an offset does not affect the variation');
   });
 
   it('have advice for every limit, on a good run and on an empty one', () => {

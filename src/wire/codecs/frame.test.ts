@@ -88,7 +88,7 @@ const CODECS: Record<string, Codec> = {
     },
   },
   probeReply: {
-    encode: (out) => encodeProbeReply({ id: 4, boot: 3, t0: 1e9, t1: 2e9, t2: 3e9 }, out),
+    encode: (out) => encodeProbeReply({ ...emptyProbe(), id: 4, boot: 3, t0: 1e9, t1: 2e9, t2: 3e9 }, out),
     decode(bytes, length) {
       const probe = emptyProbe();
       const reason = decodeProbeReply(bytes, length, probe);

@@ -12,6 +12,8 @@ const probe = fc.record(
     t0: stampNs,
     t1: stampNs,
     t2: stampNs,
+    clock: fc.constantFrom('', '0123456789abcdef'),
+    wallUs: fc.oneof(fc.constant(Number.NaN), fc.maxSafeNat()),
   },
   { noNullPrototype: true },
 );
@@ -38,6 +40,12 @@ describe('clock probe', () => {
         assert.deepEqual(back, sent);
       }),
     );
+  });
+
+  it('rejects a clock that is no text or too long, and a wall time that is no number', () => {
+    for (const extra of [{ clock: 1 }, { clock: 'x'.repeat(65) }, { wall_us: '1' }, { wall_us: [] }])
+      assert.equal(reasonOf({ ...VALID, ...extra }, decodeProbeReply), 'malformed', JSON.stringify(extra));
+    assert.equal(reasonOf({ ...VALID, wall_us: null }, decodeProbeReply), null);
   });
 
   it('requires every stamp to be a number', () => {

@@ -153,6 +153,10 @@ class NativeReactor implements Reactor {
     }
   }
 
+  wallUs(): number {
+    return this.#stamps.wallUs;
+  }
+
   stop(): void {
     Atomics.store(this.#stop, 0, 1);
   }
@@ -238,6 +242,11 @@ class KernelClock {
 
   toMonotonicNs(seconds: number, nanoseconds: number): number {
     return (seconds - this.#baseS) * 1e9 + nanoseconds - this.#offsetNs;
+  }
+
+  /** Wall − monotonic time, as of the last refresh. */
+  get wallUs(): number {
+    return this.#baseS === 0 ? Number.NaN : this.#baseS * 1e6 + this.#offsetNs / 1e3;
   }
 
   refresh(nowNs: number): void {
