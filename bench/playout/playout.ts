@@ -1,15 +1,18 @@
 import { expectWords, type Given, JSON_OPTION, numberOption, type Verb } from '../../src/cli/arguments.ts';
 import { progressLine } from '../../src/cli/progress.ts';
+import type { PlayoutPolicy, Redundancy } from '../../src/robot/playout/playout-policy.ts';
+import { createPolicy } from '../../src/robot/playout/policy.ts';
 import { constantOracle, smoothOracle } from '../../src/robot/playout/replay/oracle.ts';
 import { replay } from '../../src/robot/playout/replay/replay.ts';
 import { type Score, scoreOf } from '../../src/robot/playout/replay/score.ts';
 import type { DelayTrace } from '../../src/robot/playout/replay/trace.ts';
+import { MAX_REDUNDANCY } from '../../src/wire/codecs/command.ts';
 import type { ProfileName } from '../../src/wire/emulator/profiles.ts';
 import { print } from '../bench.ts';
 import { environment, environmentText } from '../environment.ts';
 import { type Check, checkText, percentileTable } from '../text-table.ts';
 import { measureSpeed, type Speed } from './speed.ts';
-import { emulatedTrace, publicTrace, publicTraces } from './traces.ts';
+import { emulatedTrace, LOSSY, lossyTrace, publicTrace, publicTraces } from './traces.ts';
 import { ABLATION, named, type Variant } from './variants.ts';
 
 const BASELINE = 'rfc3550';
@@ -25,19 +28,20 @@ const HELD_OUT_POLICIES = [
   'adaptive',
   'adaptive:smooth',
 ];
-const REDUNDANCY = 8;
 
 export const playoutBench: Verb = {
   name: 'playout',
-  usage: '[--ablation | --held-out SEEDS] [--json]',
+  usage: '[--ablation | --held-out SEEDS | --lossy SEEDS] [--json]',
   about: 'Speed of the playout policies; with --ablation, the effect of each part of adaptive.',
   details: `Speed is measured on a replay of ten minutes of bad Wi-Fi, compared with ${BASELINE} in the same run.
 --ablation changes one part at a time on the public traces; --held-out N tests all policies on N seeds of every link
 of the emulator, which no policy was tuned on. Cells are mean latency in ms / bad windows of 590.
-On loss2 each packet repeats ${REDUNDANCY} commands.`,
+--lossy N compares how to repeat commands on links that lose packets. On loss2 each packet repeats as many commands as the
+robot asks for.`,
   options: {
     ablation: { type: 'boolean', about: 'leave out or change one part of adaptive at a time' },
     'held-out': { type: 'string', value: 'SEEDS', about: 'compare on emulated links' },
+    lossy: { type: 'string', value: 'SEEDS', about: 'compare redundancy on emulated links with loss' },
     json: JSON_OPTION,
   },
   async run(given: Given) {
@@ -45,6 +49,8 @@ On loss2 each packet repeats ${REDUNDANCY} commands.`,
     const seeds = numberOption(given, 'held-out', 1, 100);
     if (given.values['ablation'] === true) return printTable(given, 'ablation', ablation());
     if (seeds !== null) return printTable(given, 'held-out', heldOut(Math.round(seeds)));
+    const lossySeeds = numberOption(given, 'lossy', 1, 100);
+    if (lossySeeds !== null) return printTable(given, 'lossy', lossy(Math.round(lossySeeds)));
     return speed(given);
   },
 };
@@ -125,11 +131,11 @@ function printTable(given: Given, bench: string, rows: readonly Row[]): number {
 const cellText = ({ meanMs, badWindows }: { meanMs: number; badWindows: number }): string =>
   `${meanMs.toFixed(1)}/${Number.isInteger(badWindows) ? badWindows : badWindows.toFixed(1)}`;
 
-const redundancyOn = (trace: string): number => (trace === 'loss2' ? REDUNDANCY : 0);
+const redundancyOn = (trace: string): Redundancy => (trace === 'loss2' ? 'auto' : 0);
 
 function scored(trace: DelayTrace, { make }: Variant): Score {
   const redundancy = redundancyOn(trace.name);
-  return scoreOf(trace, replay(trace, make(), redundancy), redundancy > 0)!;
+  return scoreOf(trace, replay(trace, make(), redundancy), redundancy !== 0)!;
 }
 
 function ablation(): Row[] {
@@ -154,7 +160,7 @@ function heldOut(seeds: number): Row[] {
     for (const row of rows) row.cells[profile] = { meanMs: 0, badWindows: 0 };
     for (let seed = 1; seed <= seeds; seed++) {
       const trace = emulatedTrace(profile, seed);
-      const redundancy = redundancyOn(profile);
+      const redundancy = redundancyOn(profile) === 0 ? 0 : MAX_REDUNDANCY;
       const scores = [
         smoothOracle(trace, redundancy)!,
         constantOracle(trace, redundancy)!,
@@ -166,6 +172,35 @@ function heldOut(seeds: number): Row[] {
         cell.badWindows += badWindows / seeds;
       });
       progress.update(column * seeds + seed, HELD_OUT.length * seeds);
+    }
+  });
+  progress.done();
+  return rows;
+}
+
+const REDUNDANCIES: readonly Redundancy[] = [0, 'auto', MAX_REDUNDANCY];
+
+/** Every quality with every kind of redundancy, means over the seeds. */
+function lossy(seeds: number): Row[] {
+  const policies = ['adaptive:fast', 'adaptive', 'adaptive:smooth'].flatMap((text) =>
+    REDUNDANCIES.map((redundancy) => ({ text, redundancy })),
+  );
+  const rows: Row[] = policies.map(({ text, redundancy }) => ({
+    name: `${text}, ${redundancy === 0 ? 'none' : redundancy} repeated`,
+    cells: Object.fromEntries(Object.keys(LOSSY).map((name) => [name, { meanMs: 0, badWindows: 0 }])),
+  }));
+  const progress = progressLine('replaying');
+  Object.keys(LOSSY).forEach((name, column) => {
+    for (let seed = 1; seed <= seeds; seed++) {
+      const trace = lossyTrace(name as keyof typeof LOSSY, seed);
+      policies.forEach(({ text, redundancy }, i) => {
+        const policy: PlayoutPolicy = createPolicy(text, { redundancy });
+        const score = scoreOf(trace, replay(trace, policy, redundancy), redundancy !== 0)!;
+        const cell = rows[i]!.cells[name]!;
+        cell.meanMs += score.meanMs / seeds;
+        cell.badWindows += score.badWindows / seeds;
+      });
+      progress.update(column * seeds + seed, Object.keys(LOSSY).length * seeds);
     }
   });
   progress.done();

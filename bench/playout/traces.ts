@@ -4,7 +4,7 @@ import { gunzipSync } from 'node:zlib';
 import { Random } from '../../src/core/random.ts';
 import { packageRoot } from '../../src/files/package-root.ts';
 import { type DelayTrace, parseDelayTrace } from '../../src/robot/playout/replay/trace.ts';
-import { impairmentSchema } from '../../src/wire/emulator/impairment.ts';
+import { type ImpairmentInput, impairmentSchema } from '../../src/wire/emulator/impairment.ts';
 import { LinkModel } from '../../src/wire/emulator/link-model.ts';
 import { PROFILES, type ProfileName } from '../../src/wire/emulator/profiles.ts';
 
@@ -25,11 +25,27 @@ export function publicTrace(name: string): DelayTrace {
   return parseDelayTrace(text, name);
 }
 
+const bursts = { loss: { burstShare: 0.0065, burstDatagrams: 4, burstLoss: 0.78 } };
+
+/** Links that lose packets: 2 % in bursts, or 5 % at random. */
+export const LOSSY = {
+  loss2: { profile: 'loss2', extra: {} },
+  'loss2, 5 % random': { profile: 'loss2', extra: { loss: { share: 0.05 } } },
+  'wifi + 2 %': { profile: 'wifi', extra: bursts },
+  'wifi-untuned + 2 %': { profile: 'wifi-untuned', extra: bursts },
+  '5g + 5 % random': { profile: '5g', extra: { loss: { share: 0.05 } } },
+} as const satisfies Record<string, { profile: ProfileName; extra: ImpairmentInput }>;
+
+export function lossyTrace(name: keyof typeof LOSSY, seed: number): DelayTrace {
+  const { profile, extra } = LOSSY[name];
+  return emulatedTrace(profile, seed, extra);
+}
+
 /** Ten minutes at 100 Hz over the link emulator, whose models do not depend on the policy. */
-export function emulatedTrace(profile: ProfileName, seed: number): DelayTrace {
+export function emulatedTrace(profile: ProfileName, seed: number, extra: ImpairmentInput = {}): DelayTrace {
   const settings = {
     label: profile,
-    impairment: impairmentSchema.parse(PROFILES[profile].impairment),
+    impairment: impairmentSchema.parse({ ...PROFILES[profile].impairment, ...extra }),
     events: [],
     trace: null,
     tracePhaseNs: 0,

@@ -105,7 +105,7 @@ const HALT_CAUSES: ReadonlySet<Cause> = new Set<Cause>([
 export function lossAdvice(measured: Measured): string {
   const leg = bestLeg(measured.baseline);
   const probes = leg ? ` ${leg.lost} of ${leg.sent} probes were lost too.` : '';
-  return `link.redundancy=8 repeats commands in later packets.${probes} Check the radio, and the socket buffers with \`farhand doctor\`.`;
+  return `link.redundancy=auto repeats as many commands in later packets as the losses call for; 8 repairs more, with more delay.${probes} Check the radio, and the socket buffers with \`farhand doctor\`.`;
 }
 
 export function followAdvice(measured: Measured): string {

@@ -5,6 +5,7 @@ import { TeleopError } from '../core/errors.ts';
 import { closest } from '../core/suggest.ts';
 import { writeWhole } from '../files/write-whole.ts';
 import { type PriorJson, parsePrior } from '../robot/playout/adaptive/prior.ts';
+import type { Redundancy } from '../robot/playout/playout-policy.ts';
 import { createPolicy, POLICY_TEXTS } from '../robot/playout/policy.ts';
 import { appliedCsv } from '../robot/playout/replay/applied-csv.ts';
 import { COMPARED_POLICIES, type ComparedTrace, compareTrace } from '../robot/playout/replay/compare.ts';
@@ -31,7 +32,11 @@ ${POLICY_TEXTS.map(([name, about]) => `  ${name.padEnd(16)}${about}`).join('\n')
     trace: { type: 'string', value: 'FILE', about: 'trace to replay' },
     policy: { type: 'string', value: 'P', about: 'policy to use (default: adaptive)' },
     traces: { type: 'string', value: 'DIR', about: 'directory of traces to compare' },
-    redundancy: { type: 'string', value: 'K', about: 'each packet repeats the last K commands (default: 0)' },
+    redundancy: {
+      type: 'string',
+      value: 'K',
+      about: 'each packet repeats the last K commands, or auto: as many as the losses call for (default: 0)',
+    },
     prior: { type: 'string', value: 'FILE', about: 'start with the prior that an earlier session learned' },
     'save-prior': { type: 'string', value: 'FILE', about: 'write the prior that this session learned' },
     out: { type: 'string', value: 'FILE', about: 'write seq,apply_us,delay_us of every command' },
@@ -40,8 +45,7 @@ ${POLICY_TEXTS.map(([name, about]) => `  ${name.padEnd(16)}${about}`).join('\n')
   async run(given: Given) {
     expectWords(playoutVerb, given, 1, 1);
     const [action = ''] = given.words;
-    const redundancy = numberOption(given, 'redundancy', 0, MAX_REDUNDANCY) ?? 0;
-    if (!Number.isInteger(redundancy)) throw badOption(`--redundancy ${redundancy} is not a whole number`);
+    const redundancy = redundancyOption(given);
     if (action === 'replay') return replayOne(given, redundancy);
     if (action === 'compare') return compareAll(given, redundancy);
     const near = closest(action, ACTIONS);
@@ -52,17 +56,24 @@ ${POLICY_TEXTS.map(([name, about]) => `  ${name.padEnd(16)}${about}`).join('\n')
   },
 };
 
-function replayOne(given: Given, redundancy: number): number {
+function redundancyOption(given: Given): Redundancy {
+  if (given.values['redundancy'] === 'auto') return 'auto';
+  const redundancy = numberOption(given, 'redundancy', 0, MAX_REDUNDANCY) ?? 0;
+  if (!Number.isInteger(redundancy)) throw badOption(`--redundancy ${redundancy} is not a whole number`);
+  return redundancy;
+}
+
+function replayOne(given: Given, redundancy: Redundancy): number {
   rejectOptions(given, 'replay', ['traces']);
   const trace = readTrace(textOption(given, 'trace') ?? missing('replay', '--trace FILE'));
   const priorPath = textOption(given, 'prior');
   const prior = priorPath === undefined ? undefined : readPrior(priorPath);
-  const policy = policyOf(textOption(given, 'policy') ?? 'adaptive', prior);
+  const policy = policyOf(textOption(given, 'policy') ?? 'adaptive', prior, redundancy);
   const savePath = textOption(given, 'save-prior');
   if (policy.exportPrior === undefined && (savePath ?? priorPath) !== undefined)
     throw badOption(`${policy.name} has no prior to load or save`, 'Leave out --prior and --save-prior.');
   const applied = replay(trace, policy, redundancy);
-  const score = scoreOf(trace, applied, redundancy > 0);
+  const score = scoreOf(trace, applied, redundancy !== 0);
   const outPath = textOption(given, 'out');
   if (outPath !== undefined) writeText(outPath, appliedCsv(applied));
   if (savePath !== undefined && policy.exportPrior !== undefined)
@@ -71,7 +82,7 @@ function replayOne(given: Given, redundancy: number): number {
   return score === null ? 1 : 0;
 }
 
-function compareAll(given: Given, redundancy: number): number {
+function compareAll(given: Given, redundancy: Redundancy): number {
   rejectOptions(given, 'compare', ['trace', 'policy', 'prior', 'save-prior', 'out']);
   const directory = textOption(given, 'traces') ?? missing('compare', '--traces DIR');
   const files = traceFiles(directory);
@@ -126,9 +137,9 @@ const badOption = (message: string, hint = 'See `farhand playout --help`.') =>
   new TeleopError('bad-option', message, { hint });
 
 /** Rewrites the hint of an error: the rig's setting robot.playout is --policy here. */
-function policyOf(text: string, prior: PriorJson | undefined) {
+function policyOf(text: string, prior: PriorJson | undefined, redundancy: Redundancy) {
   try {
-    return createPolicy(text, { prior });
+    return createPolicy(text, { prior, redundancy });
   } catch (cause) {
     if (!(cause instanceof TeleopError)) throw cause;
     throw new TeleopError('bad-option', cause.message, {

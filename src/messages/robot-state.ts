@@ -64,6 +64,8 @@ export interface RobotState {
   nearest: string;
   /** Condition of the motors; NaN where the driver does not report it. */
   motors: MotorHealth;
+  /** Earlier commands that each packet should repeat, by the losses the robot sees. */
+  repeat: number;
   /** Playout policy, reported only by a robot whose operator may switch it. */
   playout?: string;
 }

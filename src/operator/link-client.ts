@@ -4,7 +4,13 @@ import type { JointCommand } from '../messages/command.ts';
 import type { Receipt } from '../messages/receipt.ts';
 import { OUTCOMES, type PackedTrace, TRACE } from '../messages/trace-record.ts';
 import type { ClockSync } from '../wire/clock-sync.ts';
-import { copyCommand, emptyCommand, encodeCommand } from '../wire/codecs/command.ts';
+import {
+  copyCommand,
+  emptyCommand,
+  encodeCommand,
+  MAX_REDUNDANCY,
+  mostRepeated,
+} from '../wire/codecs/command.ts';
 import { decodeReceipt, emptyReceipt } from '../wire/codecs/receipt.ts';
 import { MAX_DATAGRAM_BYTES, type Outbox, type Peer } from '../wire/reactor.ts';
 import type { IssuedCommand } from './command-source.ts';
@@ -30,6 +36,10 @@ export class LinkClient {
   readonly #pending = new Float64Array(PENDING * COLUMNS);
   readonly #receipt: Receipt = emptyReceipt();
   readonly #recent: JointCommand[];
+  /** Reused for every packet. */
+  readonly #repeated: JointCommand[] = [];
+  readonly #redundancy: () => number;
+  readonly #most: number;
   readonly #record = TRACE.create();
   #session = 0;
   #oldestOpen = 1;
@@ -43,7 +53,7 @@ export class LinkClient {
     sync: ClockSync,
     counters: Counters,
     joints: number,
-    redundancy: number,
+    redundancy: () => number,
     halts: HaltWatch,
     onClosed: (record: PackedTrace) => void,
   ) {
@@ -53,7 +63,9 @@ export class LinkClient {
     this.#clock = clock;
     this.#sync = sync;
     this.#counters = counters;
-    this.#recent = Array.from({ length: redundancy }, () => emptyCommand(joints));
+    this.#redundancy = redundancy;
+    this.#most = mostRepeated(joints);
+    this.#recent = Array.from({ length: MAX_REDUNDANCY }, () => emptyCommand(joints));
     this.#halts = halts;
     this.#onClosed = onClosed;
   }
@@ -94,15 +106,20 @@ export class LinkClient {
 
   /** The commands repeated in this packet, oldest first. */
   #earlierOf(command: JointCommand): readonly JointCommand[] {
-    if (this.#recent.length === 0 || !command.tracking) return [];
-    return this.#recent.filter(
-      (past) =>
+    const repeated = this.#repeated;
+    repeated.length = 0;
+    if (!command.tracking) return repeated;
+    for (let back = Math.min(this.#redundancy(), this.#most); back > 0; back--) {
+      const past = this.#recent[MAX_REDUNDANCY - back]!;
+      const isSameKind =
         past.seq > 0 &&
         past.tracking &&
         past.engagement === command.engagement &&
         past.epoch === command.epoch &&
-        past.syncEpoch === command.syncEpoch,
-    );
+        past.syncEpoch === command.syncEpoch;
+      if (isSameKind) repeated.push(past);
+    }
+    return repeated;
   }
 
   #remember(command: JointCommand): void {

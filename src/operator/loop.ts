@@ -137,7 +137,7 @@ export class OperatorLoop implements DatagramHandler {
       this.sync.sync,
       counters,
       joints,
-      rig.link.redundancy,
+      () => (rig.link.redundancy === 'auto' ? this.robot.state.repeat : rig.link.redundancy),
       this.#halts,
       parts.onClosed,
     );

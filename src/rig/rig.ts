@@ -73,11 +73,9 @@ export const rigSchema = z.strictObject({
       statePort: port.default(4751).describe('UDP: robot state'),
       syncPort: port.default(4752).describe('UDP: clock synchronization'),
       redundancy: z
-        .int()
-        .min(0)
-        .max(MAX_REDUNDANCY)
-        .default(0)
-        .describe('earlier commands repeated in every packet: 0 on wired networks, 8 where packets are lost'),
+        .union([z.literal('auto'), z.int().min(0).max(MAX_REDUNDANCY)])
+        .default('auto')
+        .describe('earlier commands repeated in every packet; auto: as many as the robot’s losses call for'),
       transport: z
         .enum(['udp', 'zmq', 'webrtc'])
         .default('udp')

@@ -33,6 +33,7 @@ import {
 import { OperatorLease } from '../wire/session.ts';
 import type { SharedClock } from '../wire/shared-clock.ts';
 import type { Driver } from './driver.ts';
+import { LossMeter } from './loss-meter.ts';
 import { NetworkLearning } from './network-learning.ts';
 import type { Priors } from './network-memory.ts';
 import { neighbourOf, PairWatch } from './pair-watch.ts';
@@ -112,6 +113,7 @@ export class RobotLoop implements DatagramHandler {
   readonly #world = WORLD_STATE.create();
   #task = '';
   readonly #learning: NetworkLearning;
+  readonly #loss = new LossMeter();
   readonly #pairWatch: PairWatch | null;
   readonly #topics: TopicCommander | null;
   /** Null if the driver's `write` itself writes. */
@@ -269,6 +271,7 @@ export class RobotLoop implements DatagramHandler {
     if (!this.#lease.accept(command.session, from, receivedNs)) return 'not-operator';
     this.#commandPeer = from;
     const receiveNs = this.#parts.clock.nowNs();
+    this.#loss.add(command.seq, receivedNs);
     // A released clutch takes effect even if the command is rejected for another reason.
     if (command.seq > this.#newestSeq) {
       this.#newestSeq = command.seq;
@@ -281,20 +284,27 @@ export class RobotLoop implements DatagramHandler {
       return rejected;
     }
     for (let i = 0; i < this.#earlier.count; i++)
-      this.#enqueue(this.#earlier.commands[i]!, kernelNs, receiveNs, receivedNs);
+      this.#enqueue(this.#earlier.commands[i]!, kernelNs, receiveNs, receivedNs, true);
     if (this.#enqueue(command, kernelNs, receiveNs, receivedNs)) return null;
     this.#reply(command.seq, outcomeOf('dropped-queue-full'), kernelNs, receiveNs);
     return 'dropped-queue-full';
   }
 
   /** Schedules a command and queues it; skips one that is a duplicate or too late. */
-  #enqueue(command: JointCommand, kernelNs: number, receiveNs: number, receivedNs: number): boolean {
+  #enqueue(
+    command: JointCommand,
+    kernelNs: number,
+    receiveNs: number,
+    receivedNs: number,
+    isRepeated = false,
+  ): boolean {
     const entry = this.queue.slot();
     if (entry === null || this.queue.rejection(command.seq) !== null) return false;
     copyCommand(command, entry.command);
     entry.kernelNs = kernelNs;
     entry.receiveNs = receiveNs;
-    entry.dueNs = this.#parts.policy.schedule(command.sampledRobotNs, receivedNs, command.syncEpoch);
+    const { policy } = this.#parts;
+    entry.dueNs = policy.schedule(command.sampledRobotNs, receivedNs, command.syncEpoch, isRepeated);
     entry.late = receivedNs > entry.dueNs;
     if (this.queue.insert() !== null) return false;
     this.supervisor.preview(entry.command, entry.dueNs);
@@ -378,6 +388,7 @@ export class RobotLoop implements DatagramHandler {
       this.queue.clear();
       this.#pending?.clear();
       this.#newestSeq = 0;
+      this.#loss.restart();
       this.#ackRequest = 0;
       this.#commandPeer = 0;
     }
@@ -453,6 +464,7 @@ export class RobotLoop implements DatagramHandler {
     state.clearanceM = supervisor.clearanceM;
     state.nearest = supervisor.nearest;
     if (this.#parts.driver.health !== undefined) copyMotorHealth(this.#parts.driver.health, state.motors);
+    state.repeat = this.#loss.repeat;
     if (this.#parts.policy.choose !== undefined) state.playout = this.#parts.policy.name;
     const { boot } = this.#parts;
     const { session } = this.#lease;

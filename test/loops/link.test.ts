@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { OUTCOMES } from '../../src/messages/trace-record.ts';
 import { oneWayNs } from '../../src/trace/segments.ts';
+import { frameBody, frameType } from '../../src/wire/codecs/frame.ts';
 import { xorshift } from '../xorshift.ts';
 import { isApplied, MS, robotPeer, SimulatedRig } from './simulated-rig.ts';
 
@@ -14,7 +15,7 @@ async function engaged(options: Parameters<typeof SimulatedRig.create>[0] = {}):
 
 describe('redundancy', () => {
   /** Number of commands that never took effect, with one in five lost in bursts of up to three. */
-  async function missing(redundancy: number): Promise<number> {
+  async function missing(redundancy: number | 'auto'): Promise<number> {
     const rig = await engaged({ overrides: [`link.redundancy=${redundancy}`] });
     const random = xorshift(12_345);
     let burst = 0;
@@ -42,15 +43,37 @@ describe('redundancy', () => {
     assert.ok(two < without / 5, `${two} with two`);
   });
 
-  it('fits one Ethernet frame, sealed', async () => {
-    const rig = await SimulatedRig.create({ overrides: ['link.redundancy=8'] });
-    let longest = 0;
-    rig.onOperatorSend = (_socket, bytes) => {
-      longest = Math.max(longest, bytes.length);
-    };
-    rig.runFor(5000);
-    assert.ok(longest > 700 && longest <= 1472 - 32, `${longest} bytes`);
+  it('is as much as the losses call for, without a setting', async () => {
+    const without = await missing(0);
+    const auto = await missing('auto');
+    assert.ok(auto < without / 10, `${auto} of ${without}`);
   });
+
+  it('is none on a link that loses nothing', async () => {
+    const rig = await engaged();
+    let repeated = 0;
+    rig.onOperatorSend = (_socket, bytes) => {
+      if (frameType(bytes, bytes.length) !== 'command') return;
+      repeated = (frameBody(bytes, bytes.length)!['last'] as unknown[]).length;
+    };
+    rig.runFor(2000);
+    assert.equal(repeated, 0);
+    let lose = 3;
+    rig.impair = (_from, to) => (to === robotPeer(0) && lose-- > 0 ? null : 2 * MS);
+    rig.runFor(1000);
+    assert.equal(repeated, 4, 'one more than the burst');
+  });
+
+  for (const rig of ['demo', 'orca'])
+    it(`fits one Ethernet frame, sealed: ${rig}`, async () => {
+      const both = await SimulatedRig.create({ rig, overrides: ['link.redundancy=8'] });
+      let longest = 0;
+      both.onOperatorSend = (_socket, bytes) => {
+        longest = Math.max(longest, bytes.length);
+      };
+      both.runFor(5000);
+      assert.ok(longest > 200 && longest <= 1472 - 32, `${longest} bytes`);
+    });
 });
 
 describe('clock synchronization', () => {

@@ -24,6 +24,8 @@ const EVALUATE_EVERY_NS = 100 * NS_PER_MS;
 /** No reaction for this long to a gap that may turn out to be a hole. */
 const SUSPICION_NS = 250 * NS_PER_MS;
 const MAX_LOST = 12;
+/** Lateness of a lost command that the next packet makes up for, in periods. */
+const UNFELT_PERIODS = 1.04;
 /** A silence this long is a pause of the sender, not loss. */
 const PAUSE_NS = NS_PER_S;
 
@@ -50,6 +52,7 @@ export class AdaptivePolicy implements PlayoutPolicy {
   #toleranceNs = 0;
   #triggerNs = 0;
   #holdNs = 0;
+  #repairNs = 0;
   #anchored = false;
   #strangers = 0;
   /** Delay after the stamp, with clock steps removed. */
@@ -82,7 +85,8 @@ export class AdaptivePolicy implements PlayoutPolicy {
   }
 
   #derive(): void {
-    const { toleranceMs, triggerMs, holdMs } = this.#parameters;
+    const { toleranceMs, triggerMs, holdMs, repairMs } = this.#parameters;
+    this.#repairNs = repairMs * NS_PER_MS;
     this.#toleranceNs = toleranceMs * NS_PER_MS;
     this.#triggerNs = triggerMs * NS_PER_MS;
     this.#holdNs = holdMs * NS_PER_MS;
@@ -124,7 +128,7 @@ export class AdaptivePolicy implements PlayoutPolicy {
     if (prior !== undefined) this.#memory = new NeedMemory(this.#parameters, prior ?? undefined);
   }
 
-  schedule(sampledRobotNs: number, receivedNs: number, syncEpoch?: number): number {
+  schedule(sampledRobotNs: number, receivedNs: number, syncEpoch?: number, isRepeated = false): number {
     if (!(Math.abs(receivedNs - sampledRobotNs) < MAX_APPARENT_NS)) {
       this.#anchored = false;
       return receivedNs + this.needNs;
@@ -135,7 +139,7 @@ export class AdaptivePolicy implements PlayoutPolicy {
     if (this.#clock.stepNs !== 0) this.#onStep();
     this.#strangers = this.#newestNs - atNs > STRANGE_NS ? this.#strangers + 1 : 0;
     if (this.#strangers === MAX_STRANGERS) this.#anchor(atNs, receivedNs);
-    if (atNs > this.#newestNs) this.#learn(atNs, receivedNs - atNs);
+    if (atNs > this.#newestNs) this.#learn(atNs, receivedNs - atNs, isRepeated);
     // Overtaken: a newer command has already provided this information about the link.
     else this.#ledger.found(atNs, receivedNs - atNs - this.#floor.valueNs);
     this.#playNs = Math.min(this.#playNs, receivedNs - atNs + this.#longestWaitNs);
@@ -167,21 +171,23 @@ export class AdaptivePolicy implements PlayoutPolicy {
     this.#floor.fill(beforeNs);
   }
 
-  #learn(atNs: number, apparentNs: number): void {
+  #learn(atNs: number, apparentNs: number, isRepeated: boolean): void {
     const gapNs = atNs - this.#newestNs;
     const elapsedNs = gapNs < Number.POSITIVE_INFINITY ? warpElapsedNs(gapNs) : 0;
     this.#newestNs = atNs;
     const waitNs = apparentNs - this.#floor.add(atNs, apparentNs);
-    this.#memory.add(waitNs);
+    if (!isRepeated) this.#memory.add(waitNs);
     if (atNs >= this.#secondEndsNs) {
       this.#memory.closeSecond();
       this.#secondEndsNs = atNs + NS_PER_S;
     }
     const triggerNs = this.#memory.usualNs + this.#triggerNs;
-    this.#note(atNs, waitNs, gapNs, elapsedNs, triggerNs);
+    let reactsToNs = waitNs;
+    if (isRepeated) reactsToNs = this.#noteRepeated(atNs, waitNs, elapsedNs);
+    else this.#note(atNs, waitNs, gapNs, elapsedNs, triggerNs);
     if (this.#isDirty && atNs >= this.#evaluateAtNs && !this.#clock.isPending)
       this.#evaluate(atNs, triggerNs);
-    this.#react(atNs, waitNs, elapsedNs, triggerNs);
+    this.#react(atNs, reactsToNs, elapsedNs, triggerNs);
     const { warpUp, warpDown } = this.#parameters;
     const targetNs = this.#floor.valueNs + this.needNs;
     this.#playNs = warpTowards(this.#playNs, targetNs, elapsedNs, warpUp, warpDown);
@@ -202,6 +208,24 @@ export class AdaptivePolicy implements PlayoutPolicy {
     if (waitNs <= triggerNs && waitNs <= this.#toleranceNs) return;
     this.#ledger.add(atNs, waitNs, Math.min(elapsedNs, 1.5 * periodNs));
     this.#isDirty = true;
+  }
+
+  /**
+   * A command repeated by a later packet: worth a delay of its own only up to `repairMs`. Beyond that it is in time if
+   * the delay happens to be long enough, else as good as lost. Returns the wait that is worth a reaction.
+   */
+  #noteRepeated(atNs: number, waitNs: number, elapsedNs: number): number {
+    if (this.#inHole) return 0;
+    const { periodNs } = this.#clock;
+    // A single lost command is one period late, which is not noticeable.
+    const feltNs = waitNs - Math.max(0, UNFELT_PERIODS * periodNs - this.#toleranceNs);
+    if (feltNs <= this.#toleranceNs) return 0;
+    const isWorthIt = feltNs <= this.#repairNs + this.#toleranceNs;
+    if (!isWorthIt && feltNs <= this.needNs + this.#toleranceNs) return 0;
+    if (isWorthIt) this.#ledger.add(atNs, feltNs, Math.min(elapsedNs, 1.5 * periodNs));
+    else this.#ledger.addLost(atNs, 1, periodNs);
+    this.#isDirty = true;
+    return this.#repairNs >= this.#ledger.capNs ? waitNs : 0;
   }
 
   #noteLost(atNs: number, felt: number): void {

@@ -80,15 +80,15 @@ export class PlayoutChoice implements PlayoutPolicy {
     this.#settled = -1;
   }
 
-  schedule(sampledRobotNs: number, receivedNs: number, syncEpoch?: number): number {
+  schedule(sampledRobotNs: number, receivedNs: number, syncEpoch?: number, isRepeated?: boolean): number {
     let dueNs = Number.NaN;
     for (let i = 0; i < PLAYOUT_MODES.length; i++) {
       const mode = this.#modes[PLAYOUT_MODES[i]!];
-      const oneNs = mode.schedule(sampledRobotNs, receivedNs, syncEpoch);
+      const oneNs = mode.schedule(sampledRobotNs, receivedNs, syncEpoch, isRepeated);
       if (mode === this.#chosen) dueNs = oneNs;
     }
     if (this.#isOther) {
-      const oneNs = this.#own.schedule(sampledRobotNs, receivedNs, syncEpoch);
+      const oneNs = this.#own.schedule(sampledRobotNs, receivedNs, syncEpoch, isRepeated);
       if (this.#own === this.#chosen) dueNs = oneNs;
     }
     if (!Number.isFinite(sampledRobotNs)) {

@@ -2,6 +2,9 @@ import type { PlayoutMode } from '../../messages/playout-request.ts';
 import type { Preset } from './adaptive/parameters.ts';
 import type { PriorJson } from './adaptive/prior.ts';
 
+/** Earlier commands that each packet repeats; `auto`: as many as the robot asks for. */
+export type Redundancy = number | 'auto';
+
 /** Decides when a command is applied. Sans I/O: the same object serves the live robot and a replay. */
 export interface PlayoutPolicy {
   readonly name: string;
@@ -9,9 +12,10 @@ export interface PlayoutPolicy {
    * Due time on the robot's clock. `sampledRobotNs` is when the hand was sampled, on that clock, NaN until the first
    * clock offset. May be in the past: the command is then late and released immediately. Hot path.
    * Call it once per new command, in order of arrival; commands of one packet in order of their stamps.
-   * `syncEpoch` announces a new clock relation if the wire carries it.
+   * `syncEpoch` announces a new clock relation if the wire carries it. `isRepeated`: its own packet was lost and a
+   * later one repeated it.
    */
-  schedule(sampledRobotNs: number, receivedNs: number, syncEpoch?: number): number;
+  schedule(sampledRobotNs: number, receivedNs: number, syncEpoch?: number, isRepeated?: boolean): number;
   /**
    * The operator's request: a quality and a cap on the delay above the floor, null for no request. The
    * robot's own cap remains the limit. The delay moves to the new value by time warp.

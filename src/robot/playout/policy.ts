@@ -6,12 +6,14 @@ import { AdaptivePolicy } from './adaptive.ts';
 import { fixedPolicy } from './fixed.ts';
 import { NeteqPolicy } from './neteq.ts';
 import { nonePolicy } from './none.ts';
-import type { PlayoutPolicy } from './playout-policy.ts';
+import type { PlayoutPolicy, Redundancy } from './playout-policy.ts';
 import { Rfc3550Policy } from './rfc3550.ts';
 
 export interface PolicyOptions {
   /** What `exportPrior` returned in an earlier session on the same network. */
   prior?: PriorJson | undefined;
+  /** Commands that each packet repeats. A fixed number is a request to repair every loss, whatever the delay. */
+  redundancy?: Redundancy;
 }
 
 /** Policy names as a user writes them, with descriptions. */
@@ -48,15 +50,16 @@ function adaptiveOf(
   text: string,
   preset: Preset,
   capText: string | undefined,
-  { prior }: PolicyOptions,
+  { prior, redundancy = 'auto' }: PolicyOptions,
 ): AdaptivePolicy {
-  if (capText === undefined) return new AdaptivePolicy({ preset, prior });
+  const repair = redundancy === 'auto' || redundancy === 0 ? {} : { repairMs: MAX_CAP_MS };
+  if (capText === undefined) return new AdaptivePolicy({ preset, prior, ...repair });
   const capMs = Number(capText);
   if (capMs < MIN_CAP_MS || capMs > MAX_CAP_MS)
     throw new TeleopError('bad-config', `"${text}": the cap must be ${MIN_CAP_MS} to ${MAX_CAP_MS} ms`, {
       hint: 'Use robot.playout=adaptive,cap=80, or leave the cap out.',
     });
-  return new AdaptivePolicy({ preset, prior, capMs });
+  return new AdaptivePolicy({ preset, prior, capMs, ...repair });
 }
 
 function notAPolicy(text: string): TeleopError {

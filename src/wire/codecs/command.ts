@@ -14,6 +14,12 @@ import {
 /** Most earlier commands a packet may repeat and still fit one Ethernet frame, sealed. */
 export const MAX_REDUNDANCY = 8;
 
+/** The same for a robot with many joints: a repeated command takes about 45 bytes and 12 for each joint. */
+export function mostRepeated(joints: number): number {
+  const roomBytes = 1440 - 220 - 12 * joints;
+  return Math.max(0, Math.min(MAX_REDUNDANCY, Math.floor(roomBytes / (45 + 12 * joints))));
+}
+
 /**
  * Operator → robot, command socket. `earlier` repeats preceding commands, oldest first: only tracked ones of
  * the same epoch, engagement and clock relation, because their remaining fields are taken from this one.

@@ -53,6 +53,7 @@ const state: fc.Arbitrary<RobotState> = fc.record({
     }),
     { nil: emptyMotorHealth(JOINTS) },
   ),
+  repeat: fc.nat(8),
 });
 
 const VALID = {

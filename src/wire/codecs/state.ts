@@ -15,6 +15,7 @@ import {
   SUPERVISOR_STATES,
   type SupervisorState,
 } from '../../messages/robot-state.ts';
+import { MAX_REDUNDANCY } from './command.ts';
 import { anglesFromJson, anglesToJson, countOf, frameBody, numberOf, writeFrame } from './frame.ts';
 
 const KNOWN = new Set<string>(SUPERVISOR_STATES);
@@ -82,6 +83,7 @@ export function encodeState(
     clearance: Number.isFinite(state.clearanceM) ? Math.round(state.clearanceM * 1e5) / 1e5 : null,
     nearest: state.nearest,
     ...(withMotors && knowsMotors(state.motors) ? { motors: motorsToJson(state.motors) } : {}),
+    repeat: state.repeat,
     ...(state.playout ? { playout: state.playout } : {}),
     ...(Number.isFinite(state.effortsNm[0]!) ? { effort: torquesToJson(state.effortsNm) } : {}),
     ...(Number.isFinite(state.externalNm[0]!) ? { external: torquesToJson(state.externalNm) } : {}),
@@ -134,7 +136,9 @@ export function decodeState(
   if (!KNOWN_REASONS.has(why) || Number.isNaN(numberOf(sinceNs))) return 'malformed';
   out.why = why as StateReason;
   out.sinceNs = sinceNs as number;
-  const { limited, clearance, nearest, playout = '' } = body;
+  const { limited, clearance, nearest, playout = '', repeat = 0 } = body;
+  out.repeat = countOf(repeat);
+  if (!(out.repeat <= MAX_REDUNDANCY)) return 'malformed';
   if (typeof limited !== 'string' || !KNOWN_LIMITS.has(limited) || typeof nearest !== 'string')
     return 'malformed';
   if (typeof playout !== 'string') return 'malformed';
@@ -181,5 +185,6 @@ export function emptyState(joints: number): RobotState {
     clearanceM: Number.NaN,
     nearest: '',
     motors: emptyMotorHealth(joints),
+    repeat: 0,
   };
 }

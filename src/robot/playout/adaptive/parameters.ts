@@ -9,6 +9,8 @@ export interface AdaptiveParameters {
   toleranceMs: number;
   /** Share of any second that may be later than that. The score tolerates 5.9 %. */
   lateShare: number;
+  /** Delay that is added to repair lost commands; a longer one is used only if jitter requires it anyway. */
+  repairMs: number;
   /** Longest wait above the floor. Needs beyond it are holes, which no delay can cover. */
   capMs: number;
   /** The reaction starts at waits this far above the usual ones … */
@@ -45,6 +47,7 @@ const BALANCED: AdaptiveParameters = {
   floorMs: 160,
   toleranceMs: 9,
   lateShare: 0.045,
+  repairMs: 20,
   capMs: 150,
   triggerMs: 6,
   leadShare: 0.3,
@@ -69,6 +72,7 @@ export const PRESETS = {
     ...BALANCED,
     toleranceMs: 3,
     lateShare: 0.035,
+    repairMs: 60,
     triggerMs: 3,
     holdMs: 2000,
     coldCapMs: 50,
@@ -78,6 +82,7 @@ export const PRESETS = {
     ...BALANCED,
     toleranceMs: 10,
     lateShare: 0.055,
+    repairMs: 0,
     triggerMs: 8,
     extrapolation: 0.2,
     largest: 3,

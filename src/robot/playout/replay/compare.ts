@@ -1,3 +1,5 @@
+import { MAX_REDUNDANCY } from '../../../wire/codecs/command.ts';
+import type { Redundancy } from '../playout-policy.ts';
 import { createPolicy } from '../policy.ts';
 import { constantOracle, smoothOracle } from './oracle.ts';
 import { replay } from './replay.ts';
@@ -23,19 +25,26 @@ export const COMPARED_POLICIES = [
 /** Work of the constant oracle relative to a policy's. */
 const ORACLE_SHARE = 8;
 
+/** An oracle repeats as much as it may. */
+const mostOf = (redundancy: Redundancy): number => (redundancy === 'auto' ? MAX_REDUNDANCY : redundancy);
+
 /** Runs every policy and both oracles on one trace. `onProgress` gets the share done, 0 … 1. */
 export function compareTrace(
   trace: DelayTrace,
-  redundancy: number,
+  redundancy: Redundancy,
   onProgress: (share: number) => void = () => {},
 ): ComparedTrace {
   const total = ORACLE_SHARE + 1 + COMPARED_POLICIES.length;
   const scores: ComparedTrace['scores'] = {};
-  scores['oracle constant'] = constantOracle(trace, redundancy);
+  scores['oracle constant'] = constantOracle(trace, mostOf(redundancy));
   onProgress(ORACLE_SHARE / total);
-  scores['oracle smooth'] = smoothOracle(trace, redundancy);
+  scores['oracle smooth'] = smoothOracle(trace, mostOf(redundancy));
   COMPARED_POLICIES.forEach((text, i) => {
-    scores[text] = scoreOf(trace, replay(trace, createPolicy(text), redundancy), redundancy > 0);
+    scores[text] = scoreOf(
+      trace,
+      replay(trace, createPolicy(text, { redundancy }), redundancy),
+      redundancy !== 0,
+    );
     onProgress((ORACLE_SHARE + 2 + i) / total);
   });
   return { name: trace.name, scores };

@@ -23,7 +23,7 @@ function traceOf(name: string): DelayTrace {
 
 const scored = (name: string, policy: string, redundancy = 0): Score => {
   const trace = traceOf(name);
-  return scoreOf(trace, replay(trace, createPolicy(policy), redundancy), redundancy > 0)!;
+  return scoreOf(trace, replay(trace, createPolicy(policy, { redundancy }), redundancy), redundancy > 0)!;
 };
 
 /** Largest mean latency allowed, in ms: the reference design's + 2. */

@@ -1,4 +1,5 @@
-import type { PlayoutPolicy } from '../playout-policy.ts';
+import { LossMeter } from '../../loss-meter.ts';
+import type { PlayoutPolicy, Redundancy } from '../playout-policy.ts';
 import type { DelayTrace } from './trace.ts';
 
 /** The outcome of every command of a trace. Microseconds with three decimals, as written to a file. */
@@ -16,31 +17,64 @@ export interface Applied {
 }
 
 const NS_PER_US = 1000;
+/** From the robot’s decision to the operator’s next packet: the return path and a period. */
+const RETURN_NS = 30e6;
 /** Same as the live queue: one second of commands at 1 kHz. */
 const QUEUE_CAPACITY = 1024;
 
 /**
  * Plays a trace through a policy and a queue on a virtual clock, exactly as the live robot would with zero
- * processing time. With `redundancy` K each packet repeats the last K commands.
+ * processing time. With `redundancy` K each packet repeats the last K commands; `auto`: as many as the robot asks for.
  */
-export function replay(trace: DelayTrace, policy: PlayoutPolicy, redundancy = 0): Applied {
+export function replay(trace: DelayTrace, policy: PlayoutPolicy, redundancy: Redundancy = 0): Applied {
   const queue = new ReplayQueue(trace.count, policy.name !== 'none');
   const { sendUs, delayUs } = trace;
   const order = arrivalOrder(trace);
   const seen = new Uint8Array(trace.count);
+  const repeats = new Repeats(redundancy);
   for (const packet of order) {
+    const repeat = repeats.of(sendUs[packet]! * NS_PER_US);
     const nowNs = (sendUs[packet]! + delayUs[packet]!) * NS_PER_US;
     queue.releaseUntil(nowNs);
-    for (let seq = Math.max(0, packet - redundancy); seq <= packet; seq++) {
+    repeats.arrived(packet, nowNs);
+    for (let seq = Math.max(0, packet - repeat); seq <= packet; seq++) {
       if (seen[seq] === 1) continue;
       seen[seq] = 1;
       const sampledRobotNs = sendUs[seq]! * NS_PER_US;
-      queue.insert(seq, sampledRobotNs, policy.schedule(sampledRobotNs, nowNs), nowNs);
+      queue.insert(
+        seq,
+        sampledRobotNs,
+        policy.schedule(sampledRobotNs, nowNs, undefined, seq < packet),
+        nowNs,
+      );
     }
     queue.releaseUntil(nowNs);
   }
   queue.releaseUntil(Number.POSITIVE_INFINITY);
   return queue.applied;
+}
+
+/** The requests of a loss meter, as the operator learns of them. */
+class Repeats {
+  readonly #fixed: Redundancy;
+  readonly #meter = new LossMeter();
+  readonly #changes: { atNs: number; repeat: number }[] = [{ atNs: Number.NEGATIVE_INFINITY, repeat: 0 }];
+
+  constructor(redundancy: Redundancy) {
+    this.#fixed = redundancy;
+  }
+
+  arrived(packet: number, nowNs: number): void {
+    if (this.#fixed !== 'auto') return;
+    this.#meter.add(packet + 1, nowNs);
+    const { repeat } = this.#meter;
+    if (repeat !== this.#changes.at(-1)!.repeat) this.#changes.push({ atNs: nowNs + RETURN_NS, repeat });
+  }
+
+  of(sentNs: number): number {
+    if (this.#fixed !== 'auto') return this.#fixed;
+    return this.#changes.findLast(({ atNs }) => atNs <= sentNs)!.repeat;
+  }
 }
 
 /** The commands that arrived, in order of arrival. */
