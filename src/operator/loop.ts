@@ -227,8 +227,8 @@ export class OperatorLoop implements DatagramHandler {
   }
 
   #hello(): void {
-    const length = encodeHello(this.#parts.session, this.#bytes, this.#playoutRequest);
-    const { outbox, robot, counters } = this.#parts;
+    const { outbox, robot, counters, session, rig } = this.#parts;
+    const length = encodeHello(session, this.#bytes, this.#playoutRequest, rig.operator.outageHoldS);
     if (!outbox.send(OPERATOR_SOCKETS.state, this.#bytes, length, robot.state)) counters.add('send-failed');
   }
 

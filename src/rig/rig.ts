@@ -51,6 +51,14 @@ export const rigSchema = z.strictObject({
       mapper: armMapperConfig.prefault({}),
       handPublish: handPublishConfig.prefault({}).describe('stages of a tracked hand, for other programs'),
       hand: handMapperConfig.prefault({}).describe('fingers of a robot hand (models of family hand)'),
+      outageHoldS: z
+        .number()
+        .min(0)
+        .max(60)
+        .default(0)
+        .describe(
+          'the robot holds through an outage of this many seconds (at most robot.maxOutageHoldS) before it stops; 0: it stops after 1 s',
+        ),
       playoutQuality: z
         .enum(PLAYOUT_QUALITIES)
         .nullable()

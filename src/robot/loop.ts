@@ -1,7 +1,7 @@
 import type { Counters, Reason } from '../core/counters.ts';
 import type { SnapshotBoard } from '../core/memory/snapshot.ts';
 import type { DurationHistogram } from '../core/statistics/histogram.ts';
-import type { Clock } from '../core/time/clock.ts';
+import { type Clock, NS_PER_S } from '../core/time/clock.ts';
 import { Periodic } from '../core/time/periodic.ts';
 import type { RobotModel } from '../geometry/robot-model.ts';
 import type { JointCommand } from '../messages/command.ts';
@@ -17,7 +17,14 @@ import {
   emptyCommand,
   emptyEarlier,
 } from '../wire/codecs/command.ts';
-import { decodeDesk, decodeHello, decodePlayoutRequest, emptyDesk, NO_REQUEST } from '../wire/codecs/desk.ts';
+import {
+  decodeDesk,
+  decodeHello,
+  decodeOutageHold,
+  decodePlayoutRequest,
+  emptyDesk,
+  NO_REQUEST,
+} from '../wire/codecs/desk.ts';
 import { frameType } from '../wire/codecs/frame.ts';
 import { emptyReceipt, encodeReceipt } from '../wire/codecs/receipt.ts';
 import { emptyState, encodeState } from '../wire/codecs/state.ts';
@@ -30,7 +37,7 @@ import {
   type Peer,
   peerAddress,
 } from '../wire/reactor.ts';
-import { OperatorLease } from '../wire/session.ts';
+import { OperatorLease, SILENCE_NS } from '../wire/session.ts';
 import type { SharedClock } from '../wire/shared-clock.ts';
 import type { Driver } from './driver.ts';
 import { LossMeter } from './loss-meter.ts';
@@ -124,6 +131,8 @@ export class RobotLoop implements DatagramHandler {
   readonly #request: PlayoutRequest = { ...NO_REQUEST };
   readonly #playoutRequest: PlayoutRequest = { ...NO_REQUEST };
   #replyCostNs = 0;
+  /** The operator's choice, within the robot's limit. */
+  #outageHoldS = 0;
 
   constructor(parts: RobotParts) {
     const { rig, model, driver, counters, clock, onTransition } = parts;
@@ -183,7 +192,7 @@ export class RobotLoop implements DatagramHandler {
     }
     if (this.#parts.fleet !== undefined) this.#checkFleet(this.#parts.fleet, nowNs);
     const isHeld = this.#lease.isHeld(nowNs);
-    if (this.#lease.session !== 0 && !isHeld) this.supervisor.operatorLost(nowNs);
+    if (this.#lease.session !== 0 && !isHeld) this.#onSilence(nowNs);
     if (isHeld) this.#learning.tick(nowNs);
     this.#topics?.tick(nowNs);
     this.#pairWatch?.tick(nowNs, this.supervisor);
@@ -205,6 +214,12 @@ export class RobotLoop implements DatagramHandler {
     const origin = { boot: this.#parts.boot, session: this.#lease.session };
     const length = encodeWorld(origin, this.#task, this.#world, this.#bytes);
     this.#send(ROBOT_SOCKETS.state, length, this.#lease.statePeer);
+  }
+
+  /** The operator may have chosen that the arm holds for a while before it stops. */
+  #onSilence(nowNs: number): void {
+    const isOver = this.#lease.silentNs(nowNs) > SILENCE_NS + this.#outageHoldS * NS_PER_S;
+    if (isOver || !this.supervisor.waitForOperator(this.#outageHoldS)) this.supervisor.operatorLost(nowNs);
   }
 
   #checkFleet({ estop, leaseOver }: NonNullable<RobotParts['fleet']>, nowNs: number): void {
@@ -382,7 +397,7 @@ export class RobotLoop implements DatagramHandler {
     const result = this.#lease.hello(decodeHello(bytes, length), from, nowNs);
     if (result !== 'renewed' && result !== 'claimed' && result !== 'resumed') return result;
     if (result === 'claimed') this.#learning.enter(peerAddress(from), nowNs);
-    const malformed = this.#takePlayoutRequest(bytes, length);
+    const malformed = this.#takeOutageHold(bytes, length) ?? this.#takePlayoutRequest(bytes, length);
     if (malformed !== null || result === 'renewed') return malformed;
     if (result === 'claimed') {
       this.queue.clear();
@@ -393,6 +408,13 @@ export class RobotLoop implements DatagramHandler {
       this.#commandPeer = 0;
     }
     this.supervisor.operatorJoined(result === 'claimed', nowNs);
+    return null;
+  }
+
+  #takeOutageHold(bytes: Uint8Array, length: number): Reason | null {
+    const holdS = decodeOutageHold(bytes, length);
+    if (Number.isNaN(holdS)) return 'malformed';
+    this.#outageHoldS = Math.min(holdS, this.#parts.rig.robot.maxOutageHoldS);
     return null;
   }
 

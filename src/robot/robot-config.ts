@@ -34,6 +34,14 @@ export const robotConfig = z.strictObject({
     .describe(
       'name under which playout remembers the network; empty: the operator’s subnet; none: not remembered',
     ),
+  maxOutageHoldS: z
+    .number()
+    .min(0)
+    .max(60)
+    .default(5)
+    .describe(
+      'longest time for which an operator may let the robot hold through an outage; 0: it always stops',
+    ),
   allowTakeover: z.boolean().default(false).describe('a new operator may take control from the current one'),
   realtimePriority: realtimePriority,
   topics: topicConfig

@@ -2,7 +2,8 @@ import type { Reason } from '../core/counters.ts';
 import { NS_PER_S } from '../core/time/clock.ts';
 import { type Peer, samePeerHost } from './reactor.ts';
 
-const SILENCE_NS = NS_PER_S;
+/** A holder silent for longer has lost the lease. */
+export const SILENCE_NS = NS_PER_S;
 const MAX_DISPLACED = 256;
 
 /**
@@ -34,6 +35,11 @@ export class OperatorLease {
 
   isHeld(nowNs: number): boolean {
     return this.#session !== 0 && nowNs - this.#receivedNs <= SILENCE_NS;
+  }
+
+  /** How long the holder has been silent; Infinity if there is none. */
+  silentNs(nowNs: number): number {
+    return this.#session === 0 ? Number.POSITIVE_INFINITY : nowNs - this.#receivedNs;
   }
 
   /**

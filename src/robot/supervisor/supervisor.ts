@@ -61,6 +61,8 @@ export class Supervisor {
   #cause = 'no operator';
   #why: StateReason = 'person';
   #sinceNs: number;
+  /** Holding through an outage of the link. */
+  #isWaiting = false;
   #epoch = 1;
   #engagement = 0;
   #endedEngagement = 0;
@@ -153,8 +155,27 @@ export class Supervisor {
     return this.#motion.nearest;
   }
 
-  /** A new session restarts the numbering of engagements and commands; a resumed one does not. */
+  /**
+   * The operator is silent and may have chosen that the arm, at rest, keeps holding for a while. False if it must stop
+   * instead.
+   */
+  waitForOperator(holdS: number): boolean {
+    if (!(holdS > 0) || (this.#state !== 'hold' && this.#state !== 'armed')) return false;
+    if (!this.#isWaiting) this.#cause = `operator silent: holding for up to ${holdS} s, then a stop`;
+    this.#isWaiting = true;
+    return true;
+  }
+
+  /**
+   * A new session restarts the numbering of engagements and commands; a resumed one does not, and after an outage that
+   * the arm held through it changes nothing else either: the operator engages anew.
+   */
   operatorJoined(newSession: boolean, nowNs: number): void {
+    if (!newSession && this.#isWaiting) {
+      this.#isWaiting = false;
+      this.#cause = 'operator reconnected: close the clutch again';
+      return;
+    }
     if (newSession) {
       this.#endedEngagement = 0;
       this.#seenEngagement = 0;
@@ -470,6 +491,7 @@ export class Supervisor {
     const from = this.#state;
     this.#state = to;
     this.#cause = cause;
+    this.#isWaiting = false;
     this.#why = why;
     this.#sinceNs = nowNs;
     if (from === 'engaged') this.#endedEngagement = Math.max(this.#endedEngagement, this.#engagement);

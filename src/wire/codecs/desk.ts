@@ -54,8 +54,13 @@ export const NO_REQUEST: Readonly<PlayoutRequest> = { quality: null, capMs: null
  * Operator → robot, state socket, 5 Hz: claims or renews control, sets where state is sent and requests a
  * playout.
  */
-export function encodeHello(session: number, out: Uint8Array, { quality, capMs, mode } = NO_REQUEST): number {
-  const chosen = mode ? { way: mode } : {};
+export function encodeHello(
+  session: number,
+  out: Uint8Array,
+  { quality, capMs, mode } = NO_REQUEST,
+  outageHoldS = 0,
+): number {
+  const chosen = { ...(mode ? { way: mode } : {}), ...(outageHoldS > 0 ? { hold_s: outageHoldS } : {}) };
   if (quality === null && capMs === null) return writeFrame('hello', { session, ...chosen }, out);
   return writeFrame('hello', { session, quality, cap_ms: capMs, ...chosen }, out);
 }
@@ -64,6 +69,12 @@ export function encodeHello(session: number, out: Uint8Array, { quality, capMs, 
  * The playout request of a hello; absent fields request nothing. The field `way` holds the mode. Leaves `out`
  * untouched when malformed.
  */
+/** How long the robot should hold after an outage before it stops, in seconds; NaN if malformed. */
+export function decodeOutageHold(bytes: Uint8Array, length: number): number {
+  const holdS = frameBody(bytes, length)?.['hold_s'] ?? 0;
+  return numberOf(holdS) >= 0 ? (holdS as number) : Number.NaN;
+}
+
 export function decodePlayoutRequest(bytes: Uint8Array, length: number, out: PlayoutRequest): Reason | null {
   const body = frameBody(bytes, length);
   if (body === null) return 'bad-json';
