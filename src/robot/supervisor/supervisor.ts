@@ -6,6 +6,7 @@ import type { JointCommand } from '../../messages/command.ts';
 import type { LimitedBy, StateReason, SupervisorState } from '../../messages/robot-state.ts';
 import { type Driver, emptyReading, type JointReading } from '../driver.ts';
 import { ArmMotion } from './arm-motion.ts';
+import { isWhole, notFinite } from './finite.ts';
 import type { FlightRecorder } from './flight-recorder.ts';
 import { FlightScribe } from './flight-scribe.ts';
 import { jointLimits } from './limits.ts';
@@ -520,18 +521,4 @@ export class Supervisor {
       this.#fault(this.#isPowered ? 'the arm did not come to rest' : 'driver did not become ready', nowNs);
     else this.#cause = this.#isPowered ? 'the arm is coming to rest' : 'powering the joints';
   }
-}
-
-function notFinite({ positionsRad, gripper }: JointCommand): Reason | null {
-  if (!areFinite(positionsRad)) return 'non-finite';
-  return gripper >= 0 && gripper <= 1 ? null : 'bad-range';
-}
-
-function areFinite(values: Float64Array): boolean {
-  for (let i = 0; i < values.length; i++) if (!Number.isFinite(values[i])) return false;
-  return true;
-}
-
-function isWhole({ positionsRad, velocitiesRadS, gripper, robotNs }: JointReading): boolean {
-  return areFinite(positionsRad) && areFinite(velocitiesRadS) && Number.isFinite(gripper + robotNs);
 }
