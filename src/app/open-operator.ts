@@ -8,11 +8,13 @@ import type { Clock } from '../core/time/clock.ts';
 import type { InputPlugin } from '../input/device.ts';
 import { estopFlag, windDownFlag } from '../messages/role-flags.ts';
 import type { PackedTrace } from '../messages/trace-record.ts';
+import { HandPlayout } from '../operator/hand-playout.ts';
 import { jointsKeeper } from '../operator/joints-ring.ts';
 import { OperatorLoop } from '../operator/loop.ts';
 import { RowFeed } from '../operator/row-feed.ts';
 import type { OpenInput } from '../operator/sampler.ts';
 import type { Rig } from '../rig/rig.ts';
+import { createPolicy } from '../robot/playout/policy.ts';
 import { GuardedHandler } from '../wire/guarded-handler.ts';
 import { type DatagramHandler, type Outbox, peerOf, type Reactor, type SocketSpec } from '../wire/reactor.ts';
 import { OperatorTunnel } from '../wire/secure/operator-tunnel.ts';
@@ -111,10 +113,13 @@ export async function openInputs(
   remark: (reason: Reason) => void = () => {},
 ): Promise<Map<string, OpenInput>> {
   const inputs = new Map<string, OpenInput>();
+  const { handPlayout } = rig.operator;
   for (const [name, { plugin, config }] of await inputConfigs(rig)) {
     const { automatic, clutchless = false, desk } = plugin;
     const sockets = plugin.sockets?.(config).length ?? 0;
-    const device = plugin.open(config, clock.nowNs(), remark);
+    const opened = plugin.open(config, clock.nowNs(), remark);
+    const device =
+      automatic || handPlayout === 'none' ? opened : new HandPlayout(opened, createPolicy(handPlayout));
     inputs.set(name, { device, automatic, clutchless, sockets, ...(desk && { desk }) });
   }
   return inputs;

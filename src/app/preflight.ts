@@ -55,6 +55,7 @@ export async function checkCameras({ cameras }: Rig): Promise<void> {
 }
 
 async function checkOperator(rig: Rig): Promise<void> {
+  createPolicy(rig.operator.handPlayout);
   await inputConfigs(rig);
   readLimits(rig.record.limits);
   if (rig.trace.dir !== '') expectFolder(rig.trace.dir, 'trace.dir');

@@ -32,6 +32,8 @@ export interface InputDevice {
   readonly recordPresses?: number;
   /** The newest state of the robot's simulated world, for an input that acts in it. Valid only during the call. */
   see?(world: WorldState, task: string): void;
+  /** Arrival of the message that the last `sample` is made of, if that is not the newest; NaN: unknown. */
+  readonly usedArrivalNs?: number;
   /** Restarts its motion, if it has one. */
   restart?(nowNs: number): void;
 }

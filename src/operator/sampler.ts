@@ -120,6 +120,8 @@ export class Sampler {
     this.hand.sample.sentNs = Number.NaN;
     this.hand.arrivedNs = device === this.#received ? this.#receivedNs : Number.NaN;
     this.hand.status = device.sample(this.hand.sampledNs, this.hand.sample);
+    const { usedArrivalNs = Number.NaN } = device;
+    if (!Number.isNaN(usedArrivalNs)) this.hand.arrivedNs = usedArrivalNs;
   }
 
   /** Hot path. */

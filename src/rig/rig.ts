@@ -51,6 +51,12 @@ export const rigSchema = z.strictObject({
       mapper: armMapperConfig.prefault({}),
       handPublish: handPublishConfig.prefault({}).describe('stages of a tracked hand, for other programs'),
       hand: handMapperConfig.prefault({}).describe('fingers of a robot hand (models of family hand)'),
+      handPlayout: z
+        .string()
+        .default('none')
+        .describe(
+          'absorbs jitter between an input device and the operator: a playout policy as in robot.playout; in a fleet session of a page adaptive',
+        ),
       outageHoldS: z
         .number()
         .min(0)

@@ -26,6 +26,8 @@ export function pageOperatorRig(rig: Rig, { link, deskPort, telemetryPort }: Pag
       input: 'page',
       inputs: { page, webxr },
       autoArm: false,
+      // The page's network is in front of this role, so its jitter is absorbed here, not by the robot.
+      handPlayout: operator.handPlayout === 'none' ? 'adaptive' : operator.handPlayout,
       realtimePriority: Math.max(0, Math.min(operator.realtimePriority, robot.realtimePriority - 1)),
       handPublish: { ...operator.handPublish, ...OFF },
     },
