@@ -60,6 +60,12 @@ export class AdaptivePolicy implements PlayoutPolicy {
   #newestNs = 0;
   #secondEndsNs = 0;
   #reactionNs = 0;
+  /** Recent lateness that was felt, the longest wait of it, and when that was. */
+  #lateNs = 0;
+  #peakNs = 0;
+  #peakAtNs = Number.NEGATIVE_INFINITY;
+  /** When a command last waited longer than the cap. */
+  #beyondNs = Number.NEGATIVE_INFINITY;
   #reactedNs = Number.NEGATIVE_INFINITY;
   #evaluateAtNs = 0;
   #isPutOff = false;
@@ -188,6 +194,7 @@ export class AdaptivePolicy implements PlayoutPolicy {
     if (this.#isDirty && atNs >= this.#evaluateAtNs && !this.#clock.isPending)
       this.#evaluate(atNs, triggerNs);
     this.#react(atNs, reactsToNs, elapsedNs, triggerNs);
+    if (!isRepeated) this.#guard(atNs, waitNs, elapsedNs);
     const { warpUp, warpDown } = this.#parameters;
     const targetNs = this.#floor.valueNs + this.needNs;
     this.#playNs = warpTowards(this.#playNs, targetNs, elapsedNs, warpUp, warpDown);
@@ -245,7 +252,7 @@ export class AdaptivePolicy implements PlayoutPolicy {
     const knownNs = this.#memory.secondNs;
     const needNs = this.#ledger.needNs(atNs, knownNs, triggerNs);
     if (needNs === Number.POSITIVE_INFINITY) this.#enterHole(atNs);
-    else if (needNs > knownNs) this.#memory.raise(needNs);
+    else if (needNs > knownNs) this.#memory.raise(needNs, atNs - this.#beyondNs < 2 * NS_PER_S);
   }
 
   /** No delay would have helped, so the hole adds no delay afterwards. */
@@ -253,6 +260,33 @@ export class AdaptivePolicy implements PlayoutPolicy {
     this.#inHole = true;
     this.#holeSinceNs = atNs;
     this.#ledger.clear();
+  }
+
+  /**
+   * Once part of a second's lateness is used up, the delay grows to the longest wait of that trouble, so that the next
+   * one does not use up the rest.
+   */
+  #guard(atNs: number, waitNs: number, elapsedNs: number): void {
+    const { budgetNs, capNs } = this.#ledger;
+    const { guardShare, guardMs, warpUp } = this.#parameters;
+    this.#lateNs = Math.max(0, this.#lateNs - (elapsedNs * budgetNs) / NS_PER_S);
+    if (waitNs >= capNs) this.#beyondNs = atNs;
+    // What no permitted delay covers is not worth one.
+    const isHopeless = atNs - this.#beyondNs < NS_PER_S || atNs - this.#suspectedNs < NS_PER_S;
+    if (this.#inHole || isHopeless) return;
+    if (waitNs - (this.#playNs - this.#floor.valueNs) > this.#toleranceNs) {
+      this.#lateNs += Math.min(elapsedNs, 1.5 * this.#clock.periodNs);
+      this.#peakNs = Math.max(this.#peakNs, waitNs);
+      this.#peakAtNs = atNs;
+    }
+    if (atNs - this.#peakAtNs > guardMs * NS_PER_MS) this.#peakNs = 0;
+    const mostNs = this.#peakNs - this.#memory.levelNs;
+    if (this.#lateNs < guardShare * budgetNs || this.#reactionNs >= mostNs) return;
+    this.#reactionNs = Math.min(
+      this.#reactionNs + warpUp * Math.min(elapsedNs, 2 * this.#clock.periodNs),
+      mostNs,
+    );
+    this.#reactedNs = atNs;
   }
 
   /** Adds delay while commands arrive late, so that later ones of the same stall are less late. */

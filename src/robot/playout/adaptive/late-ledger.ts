@@ -5,6 +5,9 @@ const CAPACITY = 512;
 /** An evaluation covers one second to count in, plus the reaction that led into it. */
 const LOOK_BACK_NS = 2 * NS_PER_S;
 const WINDOW_NS = NS_PER_S;
+/** The second to count in has soft edges: what lies between these two counts half. */
+const SHORT_WINDOW_NS = 0.9 * NS_PER_S;
+const LONG_WINDOW_NS = 1.1 * NS_PER_S;
 /** Bisection steps over the range up to the cap: 0.3 ms of 150. */
 const HALVINGS = 9;
 
@@ -21,7 +24,10 @@ export class LateLedger {
   /** Time that each command represents. */
   readonly #shareNs = new Float64Array(CAPACITY);
   readonly #lateSlots = new Int32Array(CAPACITY);
+  /** How late each of those is, as time that it represents. */
+  readonly #lateNs = new Float64Array(CAPACITY);
   #toleranceNs = 0;
+  #softNs = 1;
   #reactFrom = 0;
   #holdNs = 0;
   #giveBack = 0;
@@ -38,6 +44,7 @@ export class LateLedger {
 
   configure(parameters: AdaptiveParameters): void {
     this.#toleranceNs = parameters.toleranceMs * NS_PER_MS;
+    this.#softNs = Math.max(1, parameters.softMs * NS_PER_MS);
     this.budgetNs = parameters.lateShare * WINDOW_NS;
     this.#reactFrom = 1 - parameters.leadShare;
     this.#holdNs = parameters.holdMs * NS_PER_MS;
@@ -112,8 +119,10 @@ export class LateLedger {
     let reactionNs = 0;
     let reactedNs = Number.NEGATIVE_INFINITY;
     let previousNs = Number.NEGATIVE_INFINITY;
-    let lateNs = 0;
-    let oldest = 0;
+    let shortNs = 0;
+    let longNs = 0;
+    let oldestShort = 0;
+    let oldestLong = 0;
     let end = 0;
     for (let k = 0, slot = first; k < count; k++, slot = slot + 1 === CAPACITY ? 0 : slot + 1) {
       const atNs = this.#atNs[slot]!;
@@ -129,11 +138,17 @@ export class LateLedger {
         reactionNs = Math.min(reactionNs + this.#warpUp * shareNs, this.capNs - levelNs);
         reactedNs = atNs;
       }
-      if (waitNs - levelNs - reactionNs <= this.#toleranceNs) continue;
-      late[end++] = slot;
-      lateNs += shareNs;
-      while (this.#atNs[late[oldest]!]! <= atNs - WINDOW_NS) lateNs -= this.#shareNs[late[oldest++]!]!;
-      if (lateNs > this.budgetNs) return true;
+      const excessNs = waitNs - levelNs - reactionNs - this.#toleranceNs;
+      const lateness = Math.min(1, 0.5 + excessNs / this.#softNs);
+      if (lateness <= 0) continue;
+      this.#lateNs[end] = lateness * shareNs;
+      late[end] = slot;
+      shortNs += this.#lateNs[end]!;
+      longNs += this.#lateNs[end++]!;
+      while (this.#atNs[late[oldestShort]!]! <= atNs - SHORT_WINDOW_NS)
+        shortNs -= this.#lateNs[oldestShort++]!;
+      while (this.#atNs[late[oldestLong]!]! <= atNs - LONG_WINDOW_NS) longNs -= this.#lateNs[oldestLong++]!;
+      if ((shortNs + longNs) / 2 > this.budgetNs) return true;
     }
     return false;
   }

@@ -10,11 +10,14 @@ const PRIOR_NEEDS = 6;
 /** Level for the first seconds, while even the usual wait is unknown. */
 const START_NS = 20 * NS_PER_MS;
 const START_S = 5;
+/** A need that includes waits beyond the cap is forgotten after this time unless it recurs. */
+const BRIEF_S = 30;
 
 /** The delays that single seconds needed, and the resulting level. Never allocates after construction. */
 export class NeedMemory {
   #parameters: AdaptiveParameters;
   readonly #needsNs: Float64Array;
+  readonly #briefs: Uint8Array;
   readonly #largest: Float64Array;
   readonly #waits = new Float64Array(USUAL_RANK);
   readonly #usual = new Float64Array(USUAL_SECONDS);
@@ -22,6 +25,7 @@ export class NeedMemory {
   readonly #cold: boolean;
   #capNs: number;
   #seconds = 0;
+  #isBrief = false;
   /** Need of the current second so far. */
   secondNs = 0;
   /** Sixth largest wait of a typical second; 0 during the first second. */
@@ -31,6 +35,7 @@ export class NeedMemory {
   constructor(parameters: AdaptiveParameters, prior?: PriorJson) {
     this.#parameters = parameters;
     this.#needsNs = new Float64Array(parameters.memoryS);
+    this.#briefs = new Uint8Array(parameters.memoryS);
     this.#largest = new Float64Array(Math.max(parameters.largest, PRIOR_NEEDS));
     this.#cold = prior === undefined;
     this.#capNs = parameters.capMs * NS_PER_MS;
@@ -61,15 +66,18 @@ export class NeedMemory {
     waits[at] = waitNs;
   }
 
-  /** Raises the need of the current second. */
-  raise(needNs: number): void {
+  /** Raises the need of the current second. `isBrief`: it includes waits beyond the cap, which may be an outage. */
+  raise(needNs: number, isBrief: boolean): void {
     this.secondNs = needNs;
+    this.#isBrief ||= isBrief;
     const wantedNs = needNs + this.#parameters.marginMs * NS_PER_MS;
     this.levelNs = Math.max(this.levelNs, Math.min(wantedNs, this.#capNs));
   }
 
   closeSecond(): void {
     this.#needsNs[this.#seconds % this.#needsNs.length] = this.secondNs;
+    this.#briefs[this.#seconds % this.#needsNs.length] = this.#isBrief ? 1 : 0;
+    this.#isBrief = false;
     this.#usual[this.#seconds % USUAL_SECONDS] = this.#waits[USUAL_RANK - 1]!;
     this.#seconds++;
     this.secondNs = 0;
@@ -94,19 +102,28 @@ export class NeedMemory {
   }
 
   #rememberedNs(): number {
-    const { largest, extrapolation, marginMs } = this.#parameters;
+    const { largest, extrapolation, youngExtrapolation, youngS, marginMs } = this.#parameters;
     this.#findLargest();
     const most = this.#largest[0]!;
     if (most === 0) return 0;
     let distance = 0;
     for (let i = 1; i < largest; i++) distance += most - this.#largest[i]!;
-    return most + (extrapolation * distance) / largest + marginMs * NS_PER_MS;
+    const youth = this.#cold ? Math.max(0, 1 - this.#seconds / youngS) : 0;
+    const share = extrapolation + youth * (youngExtrapolation - extrapolation);
+    return most + (share * distance) / largest + marginMs * NS_PER_MS;
   }
 
   #findLargest(): void {
     const largest = this.#largest.fill(0);
     const last = largest.length - 1;
-    for (const needNs of this.#needsNs) {
+    const { memoryS, memoryFullS, memoryFade } = this.#parameters;
+    const length = this.#needsNs.length;
+    const perS = memoryFade / Math.max(1, memoryS - memoryFullS);
+    for (let ageS = 0; ageS < length; ageS++) {
+      const slot = (this.#seconds + 2 * length - 1 - ageS) % length;
+      const kept = this.#needsNs[slot]!;
+      if (kept <= largest[last]! || (ageS >= BRIEF_S && this.#briefs[slot] === 1)) continue;
+      const needNs = kept * (1 - perS * Math.max(0, ageS - memoryFullS));
       if (needNs <= largest[last]!) continue;
       let at = last;
       for (; at > 0 && largest[at - 1]! < needNs; at--) largest[at] = largest[at - 1]!;

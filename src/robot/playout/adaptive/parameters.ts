@@ -7,6 +7,8 @@ export interface AdaptiveParameters {
   floorMs: number;
   /** Lateness that is not noticeable; only lateness beyond it needs delay. */
   toleranceMs: number;
+  /** Lateness counts in part within half of this around the tolerance, so that the need has no steps. */
+  softMs: number;
   /** Share of any second that may be later than that. The score tolerates 5.9 %. */
   lateShare: number;
   /** Delay that is added to repair lost commands; a longer one is used only if jitter requires it anyway. */
@@ -21,10 +23,21 @@ export interface AdaptiveParameters {
   holdMs: number;
   /** … and then removed at this share of elapsed time. */
   giveBack: number;
-  /** Needs are remembered for this many seconds of driving. */
+  /** Once this share of the permitted lateness is used up, the delay grows to the longest wait … */
+  guardShare: number;
+  /** … of this time. */
+  guardMs: number;
+  /** Needs are remembered for this many seconds of driving … */
   memoryS: number;
+  /** … in full for this many, then less and less … */
+  memoryFullS: number;
+  /** … until, at the end, this share of them is gone. */
+  memoryFade: number;
   /** The level is the largest need remembered, plus this share of its mean distance to the next ones … */
   extrapolation: number;
+  /** … or up to this share while the session is younger than … */
+  youngExtrapolation: number;
+  youngS: number;
   /** … (this many, including itself) … */
   largest: number;
   /** … plus this. */
@@ -46,20 +59,27 @@ export interface AdaptiveParameters {
 const BALANCED: AdaptiveParameters = {
   floorMs: 160,
   toleranceMs: 9,
-  lateShare: 0.045,
+  softMs: 4,
+  lateShare: 0.048,
   repairMs: 20,
   capMs: 150,
   triggerMs: 6,
-  leadShare: 0.3,
+  leadShare: 0.5,
   holdMs: 1000,
   giveBack: 0.05,
-  memoryS: 240,
-  extrapolation: 0.35,
+  guardShare: 0.5,
+  guardMs: 1000,
+  memoryS: 600,
+  memoryFullS: 120,
+  memoryFade: 0.5,
+  extrapolation: 0.15,
+  youngExtrapolation: 0.6,
+  youngS: 180,
   largest: 4,
-  marginMs: 2,
+  marginMs: 3,
   usualToleranceMs: 0.2,
-  coldFactor: 15,
-  coldCapMs: 35,
+  coldFactor: 22,
+  coldCapMs: 28,
   coldHoldS: 30,
   coldEndS: 90,
   warpUp: MAX_WARP_UP,
@@ -74,7 +94,15 @@ export const PRESETS = {
     lateShare: 0.035,
     repairMs: 60,
     triggerMs: 3,
+    leadShare: 0.3,
     holdMs: 2000,
+    memoryS: 240,
+    memoryFullS: 240,
+    memoryFade: 0,
+    extrapolation: 0.35,
+    youngExtrapolation: 0.35,
+    marginMs: 2,
+    coldFactor: 15,
     coldCapMs: 50,
   },
   balanced: BALANCED,
@@ -84,8 +112,13 @@ export const PRESETS = {
     lateShare: 0.055,
     repairMs: 0,
     triggerMs: 8,
-    extrapolation: 0.2,
+    leadShare: 0.3,
+    guardShare: 0.6,
+    memoryFullS: 60,
+    extrapolation: 0,
+    youngExtrapolation: 0.2,
     largest: 3,
+    marginMs: 2,
     coldFactor: 5,
     usualToleranceMs: 1.5,
   },
