@@ -1,6 +1,7 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { monotonicClock } from '../core/time/clock.ts';
 import { windDownFlag } from '../messages/role-flags.ts';
+import { requestShortSlice } from '../native/short-slice.ts';
 import { openOperator } from './open-operator.ts';
 import { openReactor } from './open-reactor.ts';
 import { runRobot } from './open-robot.ts';
@@ -16,12 +17,19 @@ const post = (message: ControlMessage) => parentPort?.postMessage(message);
 // Parsing garbage throws and catches; stack traces would account for most of the cost.
 Error.stackTraceLimit = 0;
 
+/** Native sockets ask for it themselves. */
+async function sliced(scheduling: string): Promise<string> {
+  const slice = await requestShortSlice();
+  return slice === '' ? scheduling : `${scheduling}, ${slice}`;
+}
+
 async function main(): Promise<void> {
   await warmUp(start);
   // Ended during the warm-up: nothing is open yet.
   if (Atomics.load(windDownFlag(start.memory), 0) !== 0) return post({ kind: 'done' });
   const { reactor, sockets, inputs, fallback } = await openReactor(start, clock);
-  const { kind, stampSource, scheduling } = reactor;
+  const { kind, stampSource } = reactor;
+  const scheduling = kind === 'native' ? reactor.scheduling : await sliced(reactor.scheduling);
   const ports = Array.from({ length: sockets }, (_, i) => reactor.localPort(i));
   const onReady = () =>
     post({ kind: 'ready', ports, inputs, reactor: kind, stampSource, scheduling, fallback });

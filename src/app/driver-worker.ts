@@ -2,6 +2,7 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { Counters } from '../core/counters.ts';
 import { monotonicClock } from '../core/time/clock.ts';
 import type { RobotModel } from '../geometry/robot-model.ts';
+import { requestShortSlice } from '../native/short-slice.ts';
 import type { DriverMemory } from '../robot/driver-thread/driver-boards.ts';
 import { DriverLoop } from '../robot/driver-thread/driver-loop.ts';
 import { loadPlugin, pluginConfig } from './registry.ts';
@@ -37,6 +38,7 @@ const start = workerData as DriverStart;
 const post = (message: DriverMessage) => parentPort?.postMessage(message);
 
 async function main(): Promise<void> {
+  await requestShortSlice();
   const { name, options, model, memory } = start;
   const plugin = await loadPlugin('driver', name);
   const driver = await plugin.open(pluginConfig('driver', name, plugin, options), model, monotonicClock);

@@ -94,7 +94,7 @@ export function startRole(
   let traceTrouble = '';
   const trace = control.ready.then((ready) =>
     role === 'operator' && rig.trace.dir !== ''
-      ? startTraceThread(rig, identity, ready.stampSource, memory, (text) => {
+      ? startTraceThread(rig, identity, ready, memory, (text) => {
           traceTrouble = text;
           console.error(`farhand: ${text || 'Writing the trace again.'}`);
         })

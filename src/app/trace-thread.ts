@@ -23,7 +23,7 @@ export interface TraceThread {
 export async function startTraceThread(
   rig: Rig,
   session: number,
-  stampSource: 'kernel' | 'userspace',
+  { stampSource, scheduling }: { stampSource: 'kernel' | 'userspace'; scheduling: string },
   memory: RoleMemory,
   onTrouble: (text: string) => void,
 ): Promise<TraceThread> {
@@ -38,6 +38,7 @@ export async function startTraceThread(
       session,
       role: 'operator',
       stampSource,
+      scheduling,
       playout: rig.robot.playout,
       rig,
     },

@@ -2,7 +2,7 @@ import { ECHO_PORT } from '../check/echo-packet.ts';
 import { loadRig } from '../rig/rig.ts';
 import type { Check, Finding } from './check.ts';
 import { canBuses, serialLines } from './device-checks.ts';
-import { kernelStamps, marksAndClock, realtime, wakeUps } from './link-checks.ts';
+import { kernelStamps, marksAndClock, realtime, timeSlice, wakeUps } from './link-checks.ts';
 import { machineProbe } from './machine-probe.ts';
 import { cable, mtu, type PortUse, ports, socketBuffers, wifi } from './network-checks.ts';
 import type { Probe } from './probe.ts';
@@ -37,6 +37,7 @@ const checksFor = (robotHost: string | null): Check[] => [
   otherLoad,
   kernelStamps,
   wakeUps,
+  timeSlice,
   realtime,
   governor,
   clockSource,

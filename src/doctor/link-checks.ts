@@ -61,6 +61,20 @@ export const realtime: Check = async (probe) => {
   ];
 };
 
+export const timeSlice: Check = async (probe) => {
+  const name = 'time slice';
+  const tested = await probe.selfTest(0);
+  if (typeof tested === 'string') return [good(name, 'not available without native sockets')];
+  if (tested.scheduling.includes('slice')) return [good(name, 'control and driver threads get 0.1 ms')];
+  return [
+    note(name, {
+      found: 'the kernel’s own, usually 3 ms',
+      why: 'a control thread that wakes up waits for the rest of another thread’s slice: up to 3 ms, and under load often',
+      fix: 'use Linux 6.12 or newer, or set robot.realtimePriority=60 operator.realtimePriority=60',
+    }),
+  ];
+};
+
 /** DSCP marks and clock, measured against the robot's echo if a host is given. */
 export const marksAndClock =
   (host: string | null): Check =>

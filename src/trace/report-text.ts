@@ -119,7 +119,7 @@ function facts(report: TraceReport, files: readonly TraceFileInfo[]): string[] {
   const lines = files.map(({ path }, i) => `${i === 0 ? 'Trace     ' : '          '}${path}`);
   if (header)
     lines.push(
-      `Started   ${header.startedAt}, ${header.role}, ${header.stampSource} stamps${routeText(header)}`,
+      `Started   ${header.startedAt}, ${header.role}, ${header.stampSource} stamps${routeText(header)}${schedulingText(header)}`,
     );
   lines.push(
     `Duration  ${durationText(report)}`,
@@ -136,6 +136,9 @@ function facts(report: TraceReport, files: readonly TraceFileInfo[]): string[] {
   if (report.feel.windows > 0) lines.push(`Feel      ${feelText(report)}`);
   return lines;
 }
+
+const schedulingText = ({ scheduling }: TraceHeader): string =>
+  scheduling === undefined ? '' : `, scheduling ${scheduling}`;
 
 function durationText({ durationNs, commands }: TraceReport): string {
   const seconds = durationNs / NS_PER_S;

@@ -34,6 +34,8 @@ export interface TraceSession {
   role: string;
   /** Where `remote.kernel_received` and `remote.follower.receive` come from. */
   stampSource: 'kernel' | 'userspace';
+  /** Of the writer's control thread. */
+  scheduling?: string;
   playout: string;
   /** The rig as parsed; anything JSON can hold. */
   rig: Record<string, unknown>;
@@ -45,6 +47,7 @@ export interface TraceHeader {
   session: number;
   role: string;
   stampSource: string;
+  scheduling?: string;
   playout: string;
   part: number;
   rig: Record<string, unknown>;
@@ -113,6 +116,7 @@ export function headerLine(session: TraceSession, part = 1): string {
     session: session.session,
     role: session.role,
     stamp_source: session.stampSource,
+    ...(session.scheduling === undefined ? {} : { scheduling: session.scheduling }),
     playout: session.playout,
     part,
     rig: session.rig,
@@ -191,9 +195,11 @@ function parseHeader(line: JsonObject): ParsedLine {
   if (format !== TRACE_FORMAT) return { kind: 'bad', reason: 'unsupported-format' };
   if (typeof startedAt !== 'string' || typeof role !== 'string' || !isCount(session)) return MALFORMED;
   if (typeof stampSource !== 'string' || typeof playout !== 'string' || !isObject(rig)) return MALFORMED;
-  const part = line['part'] ?? 1;
+  const { part = 1, scheduling } = line;
   if (!isCount(part)) return MALFORMED;
-  return { kind: 'header', startedAt, session, role, stampSource, playout, part, rig };
+  if (scheduling !== undefined && typeof scheduling !== 'string') return MALFORMED;
+  const known = scheduling === undefined ? {} : { scheduling };
+  return { kind: 'header', startedAt, session, role, stampSource, playout, part, rig, ...known };
 }
 
 function parseFooter(line: JsonObject): ParsedLine {

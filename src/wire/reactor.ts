@@ -60,7 +60,7 @@ export interface Reactor extends Outbox {
   readonly kind: 'native' | 'dgram' | 'zmq';
   /** Source of receive stamps; written into every trace. */
   readonly stampSource: 'kernel' | 'userspace';
-  /** `normal`, or `fifo:<priority>` where requested and granted. */
+  /** `normal`, with `, 0.1 ms slice` where the kernel grants one, or `fifo:<priority>` where requested and granted. */
   readonly scheduling: string;
   localPort(socket: number): number;
   /** Wall − monotonic time in microseconds, where it can be read precisely. */

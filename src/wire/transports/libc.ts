@@ -1,4 +1,5 @@
 import { bindLibc, type Pointer } from '../../native/libc.ts';
+import { SYSCALL_SIGNATURE, type Syscall } from '../../native/short-slice.ts';
 
 /** The calls a control thread makes, bound once per thread. */
 interface LibcCalls {
@@ -15,6 +16,7 @@ interface LibcCalls {
   /** Pass 0 for the calling thread. */
   sched_setscheduler(pid: number, policy: number, param: Pointer): number;
   mlock(memory: Pointer, length: number): number;
+  syscall: Syscall;
 }
 
 export interface Libc extends LibcCalls {
@@ -36,6 +38,7 @@ const SIGNATURES = {
   close: 'int close(int)',
   sched_setscheduler: 'int sched_setscheduler(int, int, void *)',
   mlock: 'int mlock(void *, uint64_t)',
+  syscall: SYSCALL_SIGNATURE,
 };
 
 const ERRNO: Record<number, string> = {

@@ -1,5 +1,6 @@
 import { TeleopError } from '../../core/errors.ts';
 import { type Clock, monotonicClock } from '../../core/time/clock.ts';
+import { shortSlice } from '../../native/short-slice.ts';
 import {
   type DatagramHandler,
   MAX_DATAGRAM_BYTES,
@@ -273,11 +274,17 @@ class KernelClock {
 
 /** Only for this thread, and only where permitted; the result is reported. */
 function setScheduling(libc: Libc, priority: number): string {
-  if (priority === 0) return 'normal';
+  const slice = () => {
+    const asked = shortSlice(libc.syscall);
+    return asked === '' ? '' : `, ${asked}`;
+  };
+  if (priority === 0) return `normal${slice()}`;
   const param = new DataView(new ArrayBuffer(4));
   param.setInt32(0, priority, true);
   const granted = libc.sched_setscheduler(0, SCHED_FIFO, bytesOf(param)) === 0;
-  return granted ? `fifo:${priority}` : `normal (fifo:${priority} denied: ${libc.errnoName()})`;
+  if (granted) return `fifo:${priority}`;
+  const why = libc.errnoName();
+  return `normal (fifo:${priority} denied: ${why})${slice()}`;
 }
 
 function setOption(libc: Libc, fd: number, level: number, name: number, value: number): void {
