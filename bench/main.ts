@@ -32,6 +32,7 @@ import { retargetBench } from './retarget/retarget.ts';
 import { soakBench } from './soak/soak.ts';
 import { supervisorBench } from './supervisor/supervisor.ts';
 import { tasksBench } from './tasks/tasks.ts';
+import { tailsBench } from './tails/tails.ts';
 import { wireBench } from './wire/wire.ts';
 import { worldBench } from './world/world.ts';
 
@@ -46,6 +47,7 @@ const BENCHES: readonly Verb[] = [
   tasksBench,
   worldBench,
   supervisorBench,
+  tailsBench,
   kinematicsBench,
   motionBench,
   brachioplexusBench,
