@@ -9,7 +9,7 @@ import { RobotLoop } from '../robot/loop.ts';
 import type { PriorJson } from '../robot/playout/adaptive/prior.ts';
 import { rigPolicy } from '../robot/playout/rig-policy.ts';
 import { FlightRecorder } from '../robot/supervisor/flight-recorder.ts';
-import type { Transition } from '../robot/supervisor/supervisor.ts';
+import type { Transition } from '../robot/supervisor/states.ts';
 import { GuardedHandler } from '../wire/guarded-handler.ts';
 import type { Reactor } from '../wire/reactor.ts';
 import { RobotTunnel } from '../wire/secure/robot-tunnel.ts';

@@ -50,7 +50,8 @@ import type { PlayoutPolicy } from './playout/playout-policy.ts';
 import { CommandQueue } from './playout/queue.ts';
 import type { RobotConfig } from './robot-config.ts';
 import type { FlightRecorder } from './supervisor/flight-recorder.ts';
-import { Supervisor, type Transition } from './supervisor/supervisor.ts';
+import type { Transition } from './supervisor/states.ts';
+import { Supervisor } from './supervisor/supervisor.ts';
 import { TOPIC_PEER, TopicCommander } from './topic-commander.ts';
 
 /** Order of the robot's sockets. */

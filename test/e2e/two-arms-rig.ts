@@ -7,7 +7,7 @@ import { askOperator } from '../../src/desk/ask.ts';
 import { emptyRctp, encodeRctp, RCTP_BYTES } from '../../src/input/codecs/rctp-codec.ts';
 import type { SupervisorState } from '../../src/messages/robot-state.ts';
 import { loadRig, type Rig } from '../../src/rig/rig.ts';
-import type { Transition } from '../../src/robot/supervisor/supervisor.ts';
+import type { Transition } from '../../src/robot/supervisor/states.ts';
 import { createKey, writeKeyFile } from '../../src/wire/secure/key-file.ts';
 import { freeUdpPorts } from '../../src/wire/transports/free-ports.ts';
 import { Lifetime } from '../lifetime.ts';

@@ -22,7 +22,7 @@ import type { Priors } from '../../src/robot/network-memory.ts';
 import type { PriorJson } from '../../src/robot/playout/adaptive/prior.ts';
 import type { PlayoutPolicy } from '../../src/robot/playout/playout-policy.ts';
 import { rigPolicy } from '../../src/robot/playout/rig-policy.ts';
-import type { Transition } from '../../src/robot/supervisor/supervisor.ts';
+import type { Transition } from '../../src/robot/supervisor/states.ts';
 import { type JudgedJoint, TargetJudge } from '../../src/robot/supervisor/target-judge.test.bench.ts';
 import { frameType, writeFrame } from '../../src/wire/codecs/frame.ts';
 import { decodeReceipt, emptyReceipt } from '../../src/wire/codecs/receipt.ts';

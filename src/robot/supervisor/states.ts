@@ -103,3 +103,12 @@ export const POWERED: Record<InnerState, boolean> = {
   hold: true,
   stopped: false,
 };
+
+export interface Transition {
+  robotNs: number;
+  from: SupervisorState;
+  to: SupervisorState;
+  cause: string;
+  /** Flight recorder slab with the cycles before the transition; −1: none. */
+  flight: number;
+}

@@ -6,8 +6,9 @@ import type { JointCommand } from '../../messages/command.ts';
 import type { SupervisorState, TickStatus } from '../../messages/robot-state.ts';
 import type { Driver, JointReading } from '../driver.ts';
 import { FlightRecorder } from './flight-recorder.ts';
+import type { Transition } from './states.ts';
 import { POWERED } from './states.ts';
-import { Supervisor, type Transition } from './supervisor.ts';
+import { Supervisor } from './supervisor.ts';
 import { supervisorConfig } from './supervisor-config.ts';
 
 export const MS = 1e6;

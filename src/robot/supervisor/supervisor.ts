@@ -18,6 +18,7 @@ import {
   type SupervisorEvent,
   shownState,
   TRANSITIONS,
+  type Transition,
 } from './states.ts';
 import { Stillness } from './stillness.ts';
 import type { SupervisorConfig } from './supervisor-config.ts';
@@ -30,15 +31,6 @@ const MAX_FUTURE_NS = 100 * NS_PER_MS;
 const MAX_STALL_NS = 1000 * NS_PER_MS;
 /** Entering one of these states keeps the flight record of the last seconds. */
 const KEPT: readonly SupervisorState[] = ['hold', 'stopped'];
-
-export interface Transition {
-  robotNs: number;
-  from: SupervisorState;
-  to: SupervisorState;
-  cause: string;
-  /** Flight recorder slab with the cycles before the transition; −1: none. */
-  flight: number;
-}
 
 /**
  * The only path from a command to a driver. Any doubt ends in `hold` or `stopped`.
@@ -156,10 +148,7 @@ export class Supervisor {
     return this.#motion.nearest;
   }
 
-  /**
-   * The operator is silent and may have chosen that the arm, at rest, keeps holding for a while. False if it must stop
-   * instead.
-   */
+  /** The operator is silent and may have chosen that the arm, at rest, holds for a while. False: it must stop. */
   waitForOperator(holdS: number): boolean {
     if (!(holdS > 0) || (this.#state !== 'hold' && this.#state !== 'armed')) return false;
     if (!this.#isWaiting) this.#cause = `operator silent: holding for up to ${holdS} s, then a stop`;
@@ -167,10 +156,7 @@ export class Supervisor {
     return true;
   }
 
-  /**
-   * A new session restarts the numbering of engagements and commands; a resumed one does not, and after an outage that
-   * the arm held through it changes nothing else either: the operator engages anew.
-   */
+  /** A new session restarts the numbering; a resumed one does not, nor anything if the arm held through the outage. */
   operatorJoined(newSession: boolean, nowNs: number): void {
     if (!newSession && this.#isWaiting) {
       this.#isWaiting = false;
