@@ -287,7 +287,6 @@ export class RobotLoop implements DatagramHandler {
     if (!this.#lease.accept(command.session, from, receivedNs)) return 'not-operator';
     this.#commandPeer = from;
     const receiveNs = this.#parts.clock.nowNs();
-    this.#loss.add(command.seq, receivedNs);
     // A released clutch takes effect even if the command is rejected for another reason.
     if (command.seq > this.#newestSeq) {
       this.#newestSeq = command.seq;
@@ -299,6 +298,8 @@ export class RobotLoop implements DatagramHandler {
       if (rejected !== 'duplicate') this.#reply(command.seq, outcomeOf(rejected), kernelNs, receiveNs);
       return rejected;
     }
+    // Only what is accepted: garbage must not look like loss.
+    this.#loss.add(command.seq, receivedNs);
     for (let i = 0; i < this.#earlier.count; i++)
       this.#enqueue(this.#earlier.commands[i]!, kernelNs, receiveNs, receivedNs, true);
     if (this.#enqueue(command, kernelNs, receiveNs, receivedNs)) return null;

@@ -209,7 +209,7 @@ describe('a hand with a clutch', () => {
 
 describe('a link that loses 30 %', () => {
   it('loses only those commands, and never applies out of order', async () => {
-    const rig = await SimulatedRig.create();
+    const rig = await SimulatedRig.create({ overrides: ['link.redundancy=0'] });
     const chance = xorshift(2024);
     rig.impair = () => (chance() < 0.3 ? null : (2 + 20 * chance()) * MS);
     rig.runFor(20_000);
