@@ -31,8 +31,8 @@ import { reportBench } from './report/report.ts';
 import { retargetBench } from './retarget/retarget.ts';
 import { soakBench } from './soak/soak.ts';
 import { supervisorBench } from './supervisor/supervisor.ts';
-import { tasksBench } from './tasks/tasks.ts';
 import { tailsBench } from './tails/tails.ts';
+import { tasksBench } from './tasks/tasks.ts';
 import { wireBench } from './wire/wire.ts';
 import { worldBench } from './world/world.ts';
 
