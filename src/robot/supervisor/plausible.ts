@@ -38,8 +38,20 @@ export class Plausibility {
     return null;
   }
 
+  /** Whether a goal may follow another one. */
+  isNext(goalRad: Float64Array, fromRad: Float64Array, measuredRad: Float64Array): boolean {
+    return this.outOfRange(goalRad, measuredRad) === null && this.leaps(goalRad, fromRad) === null;
+  }
+
   /** The next command is compared with this one. */
   remember(goalRad: Float64Array): void {
     this.#lastRad.set(goalRad);
   }
+}
+
+/** The largest difference of any joint. */
+export function largestGapRad(aRad: Float64Array, bRad: Float64Array): number {
+  let largest = 0;
+  for (let i = 0; i < aRad.length; i++) largest = Math.max(largest, Math.abs(aRad[i]! - bRad[i]!));
+  return largest;
 }

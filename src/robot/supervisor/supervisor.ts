@@ -10,7 +10,7 @@ import { isWhole, notFinite } from './finite.ts';
 import type { FlightRecorder } from './flight-recorder.ts';
 import { FlightScribe } from './flight-scribe.ts';
 import { jointLimits } from './limits.ts';
-import { Plausibility } from './plausible.ts';
+import { largestGapRad, Plausibility } from './plausible.ts';
 import {
   type InnerState,
   POWERED,
@@ -313,9 +313,8 @@ export class Supervisor {
   preview(command: JointCommand, dueNs: number): void {
     if (this.#state !== 'engaged' || command.engagement !== this.#engagement) return;
     if (command.epoch !== this.#epoch || !command.tracking || notFinite(command) !== null) return;
-    const { goalRad } = this.#motion;
-    if (this.#plausibility.outOfRange(command.positionsRad, this.reading.positionsRad) !== null) return;
-    if (this.#plausibility.leaps(command.positionsRad, goalRad) !== null) return;
+    if (!this.#plausibility.isNext(command.positionsRad, this.#motion.goalRad, this.reading.positionsRad))
+      return;
     this.#motion.preview(
       command.positionsRad,
       command.sampledOperatorNs - command.ageNs,
@@ -351,7 +350,8 @@ export class Supervisor {
   #unfit(command: JointCommand, nowNs: number): Reason | null {
     if (this.#state === 'arming' || this.#neighbourSilent) return 'not-ready';
     // Also rejects while no pose has been read (NaN).
-    if (!(this.#jumpRad(command.positionsRad) <= this.#config.maxEngageJumpRad)) return 'engage-jump';
+    if (!(largestGapRad(command.positionsRad, this.reading.positionsRad) <= this.#config.maxEngageJumpRad))
+      return 'engage-jump';
     return this.#state !== 'armed' || this.#isAtRest(nowNs) ? null : 'not-ready';
   }
 
@@ -389,15 +389,8 @@ export class Supervisor {
   }
 
   #note(nowNs: number): void {
-    this.#scribe?.note(
-      nowNs,
-      this,
-      this.#motion,
-      this.#engagement,
-      this.#seq,
-      this.#commandNs,
-      this.#appliedNs,
-    );
+    const [engagement, seq] = [this.#engagement, this.#seq];
+    this.#scribe?.note(nowNs, this, this.#motion, engagement, seq, this.#commandNs, this.#appliedNs);
   }
 
   #read(nowNs: number): void {
@@ -462,13 +455,6 @@ export class Supervisor {
   /** Prefers the driver's own description of its fault. */
   #fault(otherwise: string, nowNs: number): void {
     this.#go('fault', this.#driver.fault || otherwise, nowNs);
-  }
-
-  #jumpRad(goalRad: Float64Array): number {
-    let jump = 0;
-    for (let i = 0; i < goalRad.length; i++)
-      jump = Math.max(jump, Math.abs(goalRad[i]! - this.reading.positionsRad[i]!));
-    return jump;
   }
 
   #go(event: SupervisorEvent, cause: string, nowNs: number, why = REASON_OF[event], keep = true): void {
