@@ -114,6 +114,9 @@ function decodeEarlier(last: unknown[], newest: JointCommand, earlier: EarlierCo
     copyCommand(newest, command);
     command.seq = countOf(seq);
     command.sampledRobotNs = stampFromJson(stamp);
+    // The row has its tick on the robot's clock; on the operator's it was as much earlier.
+    const earlierNs = newest.sampledRobotNs - command.sampledRobotNs;
+    if (Number.isFinite(earlierNs)) command.sampledOperatorNs = newest.sampledOperatorNs - earlierNs;
     command.gripper = numberOf(gripper);
     if (!(command.seq > previousSeq && command.seq < newest.seq)) return 'malformed';
     if (stamp !== null && Number.isNaN(command.sampledRobotNs)) return 'malformed';
