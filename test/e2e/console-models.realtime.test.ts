@@ -127,7 +127,7 @@ describe('console page with every robot model', { skip: needs('chromium') }, () 
         await page.screenshot({ path: path.join(artifacts, `console-${name}-moved.png`) });
         assert.equal(await page.locator('#limit').textContent(), '');
         sender.limitedBy = 'collision';
-        await page.getByText('Limited by collision: forearm ↔ table, 12 mm').waitFor({ timeout: 5000 });
+        await page.getByText('Limited by contact: forearm ↔ table, 12 mm').waitFor({ timeout: 5000 });
         await page.screenshot({ path: path.join(artifacts, `console-${name}-limited.png`) });
         sender.limitedBy = 'joint-limit';
         await page.getByText('Limited by joint limit').waitFor({ timeout: 5000 });
