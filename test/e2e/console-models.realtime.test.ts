@@ -130,7 +130,7 @@ describe('console page with every robot model', { skip: needs('chromium') }, () 
         await page.getByText('Limited by contact: forearm ↔ table, 12 mm').waitFor({ timeout: 5000 });
         await page.screenshot({ path: path.join(artifacts, `console-${name}-limited.png`) });
         sender.limitedBy = 'joint-limit';
-        await page.getByText('Limited by joint limit').waitFor({ timeout: 5000 });
+        await page.getByText('Limited by a joint’s range').waitFor({ timeout: 5000 });
         assert.notDeepEqual(await view.screenshot(), still, 'the arm moves on the screen');
         assert.deepEqual(complaints, []);
       } finally {

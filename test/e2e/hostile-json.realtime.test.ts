@@ -290,7 +290,9 @@ describe(`hostile JSON in a fleet, seed ${SEED}`, { skip: needs('nats-server') }
       bob.nats.publish(subjects.log('arm', 'bob'), bytes);
     });
     await Promise.all([robot.nats.flush(), bob.nats.flush()]);
-    assert.equal(await world.leases.look('arm'), null, 'the services answer');
+    // The services still answer. A valid request of the page may have taken the lease; nobody else can.
+    const lease = await world.leases.look('arm');
+    assert.ok(lease === null || lease.user === 'ann', JSON.stringify(lease));
     assert.equal(services.connection.isConnected(), true);
     await sleep(300);
     assertAlive(children);
