@@ -43,7 +43,7 @@ export class RequestClient {
   /** Several processes may share a user: ids of this one. */
   readonly #prefix = randomBytes(9).toString('base64url');
   #count = 0;
-  /** Robots whose answers are received. A subscription to all would not reach the servers of sites. */
+  /** Robots whose answers are received. Other sites' servers do not receive a subscription to all. */
   readonly #robots = new Set<string>();
 
   constructor(nats: NatsConnection, user: string, isConnected: () => boolean) {

@@ -5,8 +5,6 @@
 
 const clamp01 = (value: number): number => Math.max(0, Math.min(1, value));
 const TINY = 1e-18;
-/** Rounds of the search on a segment; each narrows it to 0.62. */
-const ROUNDS = 24;
 
 /** Nearest points of the segments at `a` and `b` of `ends`: first on a, then on b, to `out` at `at`. */
 export function nearestOnSegments(
@@ -43,7 +41,18 @@ export function nearestOnSegments(
   out[at + 5] = ends[b + 2]! + t * vz;
 }
 
-/** The same for the segment at `a` and the box at `b` of `boxes` (lower corner, upper corner). */
+/** Signed distance of a coordinate outside an interval. */
+export const beyond = (x: number, low: number, high: number): number =>
+  x < low ? x - low : x > high ? x - high : 0;
+
+/** Position on the segment, 0 to 1, and the slope there. */
+const place = new Float64Array(2);
+
+/**
+ * The same for the segment at `a` and the box at `b` of `boxes` (lower corner, upper corner). The squared distance along
+ * the segment is convex, and quadratic between the points where it crosses the planes of the faces; the search narrows
+ * until one quadratic is left.
+ */
 export function nearestOnBox(
   ends: Float64Array,
   a: number,
@@ -52,30 +61,53 @@ export function nearestOnBox(
   out: Float64Array,
   at: number,
 ): void {
-  let low = 0;
-  let high = 1;
-  // The squared distance is convex along the segment.
-  for (let round = 0; round < ROUNDS; round++) {
-    const third = (high - low) * 0.381966;
-    if (squareAt(ends, a, boxes, b, low + third) < squareAt(ends, a, boxes, b, high - third)) high -= third;
-    else low += third;
-  }
-  const share = (low + high) / 2;
+  nearestPlace(ends, a, boxes, b);
+  const share = place[0]!;
   for (let axis = 0; axis < 3; axis++) {
     const from = ends[a + axis]!;
     const x = from + share * (ends[a + 3 + axis]! - from);
     out[at + axis] = x;
-    out[at + 3 + axis] = Math.max(boxes[b + axis]!, Math.min(boxes[b + 3 + axis]!, x));
+    out[at + 3 + axis] = x - beyond(x, boxes[b + axis]!, boxes[b + 3 + axis]!);
   }
 }
 
-function squareAt(ends: Float64Array, a: number, boxes: Float64Array, b: number, share: number): number {
-  let square = 0;
+/** Finds the point of the segment nearest to the box, into `place`. */
+function nearestPlace(ends: Float64Array, a: number, boxes: Float64Array, b: number): void {
+  let low = 0;
+  let high = 1;
   for (let axis = 0; axis < 3; axis++) {
     const from = ends[a + axis]!;
-    const x = from + share * (ends[a + 3 + axis]! - from);
-    const off = x - Math.max(boxes[b + axis]!, Math.min(boxes[b + 3 + axis]!, x));
-    square += off * off;
+    const span = ends[a + 3 + axis]! - from;
+    if (span === 0) continue;
+    for (let side = 0; side < 6; side += 3) {
+      const share = (boxes[b + side + axis]! - from) / span;
+      if (share <= low || share >= high) continue;
+      place[0] = share;
+      slope(ends, a, boxes, b);
+      if (place[1]! > 0) high = share;
+      else low = share;
+    }
   }
-  return square;
+  place[0] = high;
+  slope(ends, a, boxes, b);
+  const atHigh = place[1]!;
+  place[0] = low;
+  slope(ends, a, boxes, b);
+  const atLow = place[1]!;
+  const rise = atHigh - atLow;
+  if (atLow >= 0) return;
+  if (atHigh <= 0) place[0] = high;
+  else if (rise > 0) place[0] = low - (atLow * (high - low)) / rise;
+}
+
+/** Half the derivative of the squared distance along the segment at `place[0]`, to `place[1]`. */
+function slope(ends: Float64Array, a: number, boxes: Float64Array, b: number): void {
+  const share = place[0]!;
+  let sum = 0;
+  for (let axis = 0; axis < 3; axis++) {
+    const from = ends[a + axis]!;
+    const span = ends[a + 3 + axis]! - from;
+    sum += span * beyond(from + share * span, boxes[b + axis]!, boxes[b + 3 + axis]!);
+  }
+  place[1] = sum;
 }

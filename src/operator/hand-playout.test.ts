@@ -32,7 +32,7 @@ describe('HandPlayout', () => {
         (jitterMs) => {
           const device = open(60);
           const out = emptyHandSample();
-          // 60 Hz, in order; the hand moves at a constant speed, so its place tells the time it was taken.
+          // 60 Hz, in order; the hand moves at a constant speed, so its position gives the time of the sample.
           const arrivals: { takenMs: number; atMs: number }[] = [];
           jitterMs.forEach((jitter, i) => {
             const takenMs = (i * 1000) / 60;

@@ -69,7 +69,7 @@ describe('two accounts', { skip, timeout: 300_000 }, () => {
     await fill(world.admin.nats, LEASE_BUCKET, addressOf);
     const account = fromSeed(Buffer.from(world.authority.storeSeed)).getPublicKey();
     target = { account, streams: streamsOf(LEASE_BUCKET), leases: `KV_${LEASE_BUCKET}` };
-    // Hears everything in the account of robots and people; no role of ours may.
+    // Receives everything in the account of robots and people; none of our roles may.
     const key = createUser();
     const all = { pub: { allow: ['>'], deny: [] }, sub: { allow: ['>'], deny: [] } };
     const users = fromSeed(Buffer.from(world.authority.usersSeed));

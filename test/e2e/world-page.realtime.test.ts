@@ -71,7 +71,10 @@ describe('the world in a real browser', { skip: missing, timeout: 240_000 }, () 
   it('shows the task, and the expert at work', async () => {
     const first = await waitFor('world', ({ world }) => world != null);
     assert.equal(first.world?.task, 'sort');
-    assert.match((await page.getByTestId('world-task').textContent()) ?? '', /Put the three cubes into the tray/);
+    assert.match(
+      (await page.getByTestId('world-task').textContent()) ?? '',
+      /Put the three cubes into the tray/,
+    );
     await waitFor('a cube in the gripper', ({ world }) => (world?.held ?? -1) >= 0);
     await page.screenshot({ path: path.join(artifacts, 'world.png') });
     assert.match((await page.getByTestId('touch').textContent()) ?? '', /contact/);

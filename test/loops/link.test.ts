@@ -49,7 +49,7 @@ describe('redundancy', () => {
     assert.ok(auto < without / 10, `${auto} of ${without}`);
   });
 
-  it('is none on a link that loses nothing', async () => {
+  it('stays zero on a link that loses nothing', async () => {
     const rig = await engaged();
     let repeated = 0;
     rig.onOperatorSend = (_socket, bytes) => {

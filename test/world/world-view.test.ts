@@ -61,7 +61,7 @@ function seen(point: readonly number[]): [number, number] {
 }
 
 describe('the camera in a simulated world', () => {
-  it('sees each cube where a pinhole camera would, and tells the colours apart', () => {
+  it('sees each cube where a pinhole camera would, in its own colour', () => {
     const places: [number, number, number][] = [
       [0.38, -0.2, 0.02],
       [0.4, 0.1, 0.02],

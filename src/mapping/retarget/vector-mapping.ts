@@ -114,7 +114,7 @@ export class VectorMapping {
     this.#descend(FIRST_STEPS);
   }
 
-  /** Steps that reduce the sum of squares; one that would not is undone and shortened. */
+  /** Steps that reduce the sum of squares; any other step is undone and shortened. */
   #descend(steps: number): void {
     const { cost } = this.#equations;
     const damping = this.#dampingM2;

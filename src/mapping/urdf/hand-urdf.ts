@@ -86,7 +86,7 @@ export function parseHandUrdf(text: string, file: string, given: HandUrdf): Urdf
   return { model: checked(draft, file), notes };
 }
 
-/** The last link of each finger whose name tells which one it is; a tip's before others. */
+/** The last link of each finger, found by its name; a link named as a tip is preferred. */
 function tipsByName(tree: UrdfTree): Partial<Record<Finger, string>> {
   const parents = new Set(tree.joints.map(({ parent }) => parent));
   const ends = [...tree.links.keys()].filter((link) => !parents.has(link));
