@@ -123,8 +123,11 @@ export type FleetRequest =
   | { kind: 'take-away'; id: number; robot: string }
   | { kind: 'ask'; id: number; robot: string }
   | { kind: 'hand-over'; id: number; ask: string; yes: boolean }
-  /** Takes the lease if this page does not hold it, and requests a page session from the robot. */
-  | { kind: 'open'; id: number; robot: string }
+  /**
+   * Takes the lease if this page does not hold it, and requests a page session from the robot. `retry`: the
+   * page's own attempt, not its user's; it never takes a lease back that was taken away.
+   */
+  | { kind: 'open'; id: number; robot: string; retry: boolean }
   | { kind: 'answer'; id: number; robot: string; session: number; sdp: string };
 
 /** `GET /api/fleet/recordings`: what the fleet knows, newest first. */

@@ -50,7 +50,8 @@ export const JOINTS = [
 ];
 
 export const FLEET_REQUESTS = [
-  ...['estop', 'take', 'release', 'take-away', 'ask', 'open'].map((kind) => ({ kind, id: 1, robot: 'arm' })),
+  ...['estop', 'take', 'release', 'take-away', 'ask'].map((kind) => ({ kind, id: 1, robot: 'arm' })),
+  { kind: 'open', id: 1, robot: 'arm', retry: true },
   { kind: 'hand-over', id: 2, ask: 'abc', yes: true },
   { kind: 'answer', id: 3, robot: 'arm', session: 1, sdp: 'v=0' },
 ];

@@ -62,7 +62,7 @@ export class RobotLink implements PageLink, PictureSource {
 
   connect(): void {
     this.isOver = false;
-    this.#begin();
+    this.#begin(false);
     if (this.#fleet.status === 'closed') this.#fleet.connect();
   }
 
@@ -118,18 +118,18 @@ export class RobotLink implements PageLink, PictureSource {
     return true;
   }
 
-  #begin(): void {
+  #begin(retry: boolean): void {
     clearTimeout(this.#retryTimer);
     this.#drop();
     this.#setStatus('connecting');
-    if (this.#fleet.status === 'open') void this.#open(++this.#attempt);
+    if (this.#fleet.status === 'open') void this.#open(++this.#attempt, retry);
   }
 
   /** A newer attempt cancels this one. */
-  async #open(attempt: number): Promise<void> {
+  async #open(attempt: number, retry: boolean): Promise<void> {
     const isOld = () => attempt !== this.#attempt;
     const { robot } = this;
-    const { ok, text, code, offer } = await this.#fleet.request({ kind: 'open', robot });
+    const { ok, text, code, offer } = await this.#fleet.request({ kind: 'open', robot, retry });
     if (isOld()) return;
     if (!ok || offer === undefined) return this.#failed(text, FINAL.includes(code ?? ''));
     const peer = new RobotPeer(offer, {
@@ -186,7 +186,7 @@ export class RobotLink implements PageLink, PictureSource {
 
   /** Without the console the session continues until the lease expires and the robot ends it. */
   #fleetChanged(status: LinkStatus): void {
-    if (status === 'open' && !this.isOver) this.#begin();
+    if (status === 'open' && !this.isOver) this.#begin(false);
   }
 
   #watchSilence(ms = SILENCE_MS, why = 'no data from the robot'): void {
@@ -202,7 +202,7 @@ export class RobotLink implements PageLink, PictureSource {
     this.#setStatus('closed');
     clearTimeout(this.#retryTimer);
     if (isOver) return;
-    this.#retryTimer = window.setTimeout(() => this.#begin(), this.#retryMs);
+    this.#retryTimer = window.setTimeout(() => this.#begin(true), this.#retryMs);
     this.#retryMs = Math.min(MAX_RETRY_MS, this.#retryMs * 1.6);
   }
 

@@ -17,6 +17,8 @@ export class PageLeases {
   /** A lease ended without its page's request. */
   readonly #onOver: (page: number, robot: string, why: string) => void;
   readonly #leases = new Map<string, PageLease>();
+  /** Pages that lost a robot's lease and have not asked for it since, by robot. */
+  readonly #lostBy = new Map<string, Set<number>>();
   readonly #turns = new Map<string, Promise<unknown>>();
 
   constructor(client: LeaseClient, onOver: (page: number, robot: string, why: string) => void) {
@@ -48,6 +50,17 @@ export class PageLeases {
     return this.#inTurn(robot, () => this.#take(page, robot, mayHave));
   }
 
+  /** Like `take`, but not after this page lost the lease: only its user may take it back. */
+  takeUnlessLost(page: number, robot: string, mayHave: () => boolean): Promise<PageLease> {
+    return this.#inTurn(robot, () => {
+      if (this.#lostBy.get(robot)?.has(page))
+        throw new TeleopError('lease-held', 'its lease was taken away', {
+          hint: 'Connect again to take it back.',
+        });
+      return this.#take(page, robot, mayHave);
+    });
+  }
+
   /** Takes it from its holder for this page. */
   takeAway(page: number, robot: string, mayHave: () => boolean): Promise<PageLease> {
     return this.#inTurn(robot, async () => {
@@ -73,6 +86,7 @@ export class PageLeases {
 
   /** The page has closed: releases all its leases. */
   async leave(page: number): Promise<void> {
+    for (const robot of this.#lostBy.keys()) this.#forgive(page, robot);
     const robots = [...this.#leases].filter(([, lease]) => lease.page === page).map(([robot]) => robot);
     await Promise.all(robots.map((robot) => this.release(page, robot)));
   }
@@ -82,6 +96,7 @@ export class PageLeases {
   }
 
   async #take(page: number, robot: string, mayHave: () => boolean): Promise<PageLease> {
+    this.#forgive(page, robot);
     const mine = this.#leases.get(robot);
     if (mine?.page === page) return mine;
     if (mine !== undefined)
@@ -107,9 +122,15 @@ export class PageLeases {
     const lease = this.#leases.get(robot);
     if (lease?.held !== held) return;
     this.#leases.delete(robot);
+    this.#lostBy.set(robot, (this.#lostBy.get(robot) ?? new Set()).add(lease.page));
     const other = await this.#client.look(robot).catch(() => null);
     const why = other === null ? 'its lease was taken away' : `${other.user} took it away`;
     this.#onOver(lease.page, robot, why);
+  }
+
+  #forgive(page: number, robot: string): void {
+    const pages = this.#lostBy.get(robot);
+    if (pages?.delete(page) && pages.size === 0) this.#lostBy.delete(robot);
   }
 
   #inTurn<T>(robot: string, run: () => Promise<T>): Promise<T> {

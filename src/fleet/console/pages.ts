@@ -160,7 +160,7 @@ export class FleetPages {
       const holder = board.rows(nowMs()).find((row) => row.robot === robot)?.lease?.user;
       if (holder === undefined) return { ok: false, text: `${robot} is free: take it` };
       this.#handOver.ask(page.number, robot, holder);
-    } else if (request.kind === 'open') return this.#open(page, robot, mayHave);
+    } else if (request.kind === 'open') return this.#open(page, request, mayHave);
     else return this.#answer(page, request);
     return { ok: true, text: '' };
   }
@@ -178,9 +178,15 @@ export class FleetPages {
     return { ok: true, text: `stopped in ${(performance.now() - startMs).toFixed(0)} ms`, state };
   }
 
-  async #open(page: Page, robot: string, mayHave: () => boolean): Promise<Done> {
+  async #open(
+    page: Page,
+    { robot, retry }: Extract<FleetRequest, { kind: 'open' }>,
+    mayHave: () => boolean,
+  ): Promise<Done> {
     const { leases, connection } = this.#options;
-    const { held } = await leases.take(page.number, robot, mayHave);
+    const { held } = await (retry
+      ? leases.takeUnlessLost(page.number, robot, mayHave)
+      : leases.take(page.number, robot, mayHave));
     const { session, sdp, ice } = await requestSession(connection, held, 'page');
     return { ok: true, text: '', offer: { session, sdp, ice } };
   }

@@ -15,7 +15,7 @@ const requestSchema = z.discriminatedUnion('kind', [
   about('release'),
   about('take-away'),
   about('ask'),
-  about('open'),
+  z.strictObject({ kind: z.literal('open'), id, robot, retry: z.boolean() }),
   z.strictObject({ kind: z.literal('hand-over'), id, ask: z.string().max(64), yes: z.boolean() }),
   z.strictObject({
     ...{ kind: z.literal('answer'), id, robot, session: z.int().min(1) },

@@ -88,7 +88,8 @@ type Step =
   | { kind: 'feedback'; feedback: Feedback }
   | { kind: 'neighbour' };
 
-const share = fc.double({ min: -1.6, max: 1.6, noNaN: true });
+/** Of the top speed. Evenly distributed: fast-check's doubles are mostly next to zero. */
+const share = fc.integer({ min: -1600, max: 1600 }).map((thousandths) => thousandths / 1000);
 const cycleMs = fc.constantFrom(
   5,
   5,
@@ -117,7 +118,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
     weight: 10,
     arbitrary: fc.record({
       kind: fc.constant('drive' as const),
-      commands: fc.integer({ min: 1, max: 60 }),
+      commands: fc.integer({ min: 1, max: 120 }),
       everyMs: fc.constantFrom(5, 5, 10, 10, 2.5, 1, 20, 60),
       shares: fc.array(share, { minLength: 1, maxLength: 6 }),
       lateMs: fc.constantFrom(0, 0, 0, 3, 40),
@@ -311,6 +312,9 @@ describe('limits between any two targets', () => {
       );
       const text = JSON.stringify(seen);
       assert.ok(seen.judged > 5000 && seen.engagements > 100 && seen.again > 20, `too few cases: ${text}`);
-      assert.ok(seen.worst[0]! > 0.05 && seen.worst[2]! > 0.7, `limits hardly reached: ${text}`);
+      assert.ok(
+        seen.worst.every((share, k) => share > (k === 0 ? 0.2 : 0.9)),
+        `limits hardly reached: ${text}`,
+      );
     });
 });
