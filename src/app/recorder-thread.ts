@@ -170,6 +170,11 @@ function workerStart(
       robot: model.name,
       joints: model.joints.map(({ name }) => name),
       hasGripper: model.gripper && model.family !== 'hand',
+      jointLimits: {
+        minRad: model.joints.map(({ minRad }) => minRad),
+        maxRad: model.joints.map(({ maxRad }) => maxRad),
+        maxVelocityRadS: model.joints.map(({ maxVelocityRadS }) => maxVelocityRadS),
+      },
       cameras,
       rateHz: rig.operator.hz,
       rig,

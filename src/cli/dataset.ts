@@ -9,15 +9,19 @@ export const datasetVerb: Verb = {
   usage: 'check|info DIR',
   about: 'Inspects any LeRobot v3 dataset: what it contains, and which rules it violates.',
   details:
-    'check exits with 1 if a rule is violated, and names the file and row. Pictures are counted, not decoded.',
-  options: { json: JSON_OPTION },
+    'check exits with 1 if a rule is violated, and names the file and row. It decodes a sample of the pictures; --decode, all of them.',
+  options: {
+    decode: { type: 'boolean', about: 'check: decode every picture, not only a sample' },
+    json: JSON_OPTION,
+  },
   async run(given: Given) {
     const [action, dir, extra] = given.words;
     if ((action !== 'check' && action !== 'info') || dir === undefined || extra !== undefined)
       throw new TeleopError('bad-option', 'dataset needs check|info DIR', {
         hint: 'For example `farhand dataset check datasets/cups`.',
       });
-    const checked = await checkDataset(dir);
+    const decode = action === 'info' ? 'none' : given.values['decode'] === true ? 'all' : 'sample';
+    const checked = await checkDataset(dir, decode);
     if (checked.info === null && action === 'info')
       throw new TeleopError('bad-dataset', `${dir}: ${checked.problems.list.map(problemText).join('; ')}`, {
         hint: 'Give the folder of a LeRobot v3 dataset, the one that contains meta/info.json.',
@@ -31,6 +35,7 @@ export const datasetVerb: Verb = {
           problems: problems.list,
           unreported: problems.unreported,
           broken: problems.total,
+          pictures: checked.pictures,
         }),
       );
     else if (action === 'info') console.log(infoText(summary));
@@ -65,8 +70,11 @@ function infoText({ version, robot, fps, episodes, rows, tasks, features }: Summ
   return lines.join('\n');
 }
 
-function checkText(dir: string, { problems, episodes }: CheckedDataset): string {
-  if (problems.total === 0) return `${dir}: ${episodes.length} episodes, no violations`;
+function checkText(dir: string, { problems, episodes, pictures }: CheckedDataset): string {
+  const { decoded, total, skipped } = pictures;
+  const seen = skipped === '' ? `${decoded} of ${total} pictures decoded` : `no picture decoded: ${skipped}`;
+  if (problems.total === 0)
+    return `${dir}: ${episodes.length} episodes, ${total === 0 ? 'no pictures' : seen}, no violations`;
   const more = problems.unreported.map(({ rule, file, count }) => `${rule}: ${file}: ${count} more`);
   return [...problems.list.map(problemText), ...more, `${problems.total} violations`].join('\n');
 }

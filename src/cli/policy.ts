@@ -3,6 +3,7 @@ import { openPolicyFrames } from '../policy/frames.ts';
 import { runPolicy } from '../policy/run.ts';
 import type { PolicyCounts } from '../policy/runner.ts';
 import { policyAddress } from '../policy/transports.ts';
+import { datasetFps } from '../record/lerobot/dataset-fps.ts';
 import { loadRig } from '../rig/rig.ts';
 import { loadModel } from '../rig/robot-models.ts';
 import { expectWords, type Given, JSON_OPTION, numberOption, RIG_OPTION, type Verb } from './arguments.ts';
@@ -18,7 +19,12 @@ Needs an armed robot and an operator on this machine, started with operator.inpu
 rig: give the same settings as for the operator. A tick with a stale camera is skipped, and a late reply is dropped; both
 are counted. After a hold that the policy did not cause, restart it.`,
   options: {
-    hz: { type: 'string', value: 'N', about: 'requests per second, 1 to 100 (default: 10)' },
+    hz: {
+      type: 'string',
+      value: 'N',
+      about: 'requests per second, 1 to 100 (default: the rate of --dataset, else 10)',
+    },
+    dataset: { type: 'string', value: 'DIR', about: 'the LeRobot dataset that the policy was trained on' },
     timeout: { type: 'string', value: 'MS', about: 'replies later than this are dropped (default: 100)' },
     stale: {
       type: 'string',
@@ -40,7 +46,7 @@ are counted. After a hold that the policy did not cause, restart it.`,
     const settings = {
       address: policyAddress(given.words[0]!),
       task: String(given.values['task'] ?? ''),
-      hz: numberOption(given, 'hz', 1, 100) ?? 10,
+      hz: requestRate(given),
       timeoutMs: numberOption(given, 'timeout', 1, 10_000) ?? 100,
       staleAfterMs: numberOption(given, 'stale', 20, 60_000) ?? 1000,
       durationS: numberOption(given, 'duration', 1, 86_400),
@@ -66,6 +72,19 @@ are counted. After a hold that the policy did not cause, restart it.`,
     }
   },
 };
+
+/** The dataset's rate unless another is given, which is warned about. */
+function requestRate(given: Given): number {
+  const hz = numberOption(given, 'hz', 1, 100);
+  const { dataset } = given.values;
+  if (typeof dataset !== 'string') return hz ?? 10;
+  const fps = datasetFps(dataset);
+  if (hz !== null && hz !== fps)
+    console.error(
+      `farhand: --hz ${hz} differs from the ${fps} rows per second of ${dataset}: the robot will move ${(hz / fps).toFixed(2)} times as fast as in the demonstrations`,
+    );
+  return hz ?? fps;
+}
 
 function countsText({
   ticks,

@@ -52,6 +52,13 @@ export interface EpisodeRow {
   frames: Record<string, RowFrame>;
 }
 
+/** Of the robot's joints, in the model's order. */
+export interface JointLimits {
+  minRad: number[];
+  maxRad: number[];
+  maxVelocityRadS: number[];
+}
+
 /** What is known about an episode without reading its rows. */
 export interface EpisodeInfo {
   /** File name without its extension. */
@@ -70,6 +77,8 @@ export interface EpisodeInfo {
   hasGripper: boolean;
   /** Every row has `effort`. */
   hasEffort?: boolean;
+  /** Absent: not recorded. */
+  jointLimits?: JointLimits;
   cameras: string[];
   rateHz: number;
   sizeBytes: number;

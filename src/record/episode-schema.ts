@@ -22,11 +22,15 @@ const quality = z.object({
   refusedBy: z.array(z.string()),
 });
 
+const numbers = z.array(z.number()).max(256);
+const jointLimits = z.object({ minRad: numbers, maxRad: numbers, maxVelocityRadS: numbers });
+
 const info = z.object({
   ...{ id: z.string(), task: z.string(), label: z.string().nullable(), startedAt: z.string() },
   ...{ durationS: z.number(), rows: z.number(), skippedRows: z.number(), staleRows: z.number() },
   ...{ robot: z.string(), joints: names, hasGripper: z.boolean(), cameras: names, rateHz },
   hasEffort: z.boolean().exactOptional(),
+  jointLimits: jointLimits.exactOptional(),
   ...{ sizeBytes: z.number(), complete: z.boolean(), quality: quality.nullable() },
 }) satisfies z.ZodType<EpisodeInfo>;
 

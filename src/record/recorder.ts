@@ -4,7 +4,13 @@ import { TeleopError } from '../core/errors.ts';
 import type { Clock } from '../core/time/clock.ts';
 import { NS_PER_S } from '../core/time/clock.ts';
 import type { MotorReport } from '../messages/motor-health.ts';
-import type { EpisodeInfo, RecorderState, RecorderStatus, RecordRequest } from '../messages/recording.ts';
+import type {
+  EpisodeInfo,
+  JointLimits,
+  RecorderState,
+  RecorderStatus,
+  RecordRequest,
+} from '../messages/recording.ts';
 import type { RingRow } from '../messages/ring-row.ts';
 import type { TraceRecord } from '../messages/trace-record.ts';
 import { isTakenIn, newEpisodeId, REFUSED_FOLDER } from './episodes.ts';
@@ -21,6 +27,7 @@ export interface RecorderParts {
   robot: string;
   joints: string[];
   hasGripper: boolean;
+  jointLimits?: JointLimits;
   cameras: string[];
   rateHz: number;
   rig: unknown;
@@ -126,7 +133,7 @@ export class EpisodeRecorder {
   }
 
   #emptyInfo(id: string, startedAt: Date): EpisodeInfo {
-    const { robot, joints, hasGripper, cameras, rateHz } = this.#parts;
+    const { robot, joints, hasGripper, jointLimits, cameras, rateHz } = this.#parts;
     const measured = { durationS: 0, rows: 0, skippedRows: 0, staleRows: 0, sizeBytes: 0 };
     return {
       id,
@@ -137,6 +144,7 @@ export class EpisodeRecorder {
       robot,
       joints,
       hasGripper,
+      ...(jointLimits && { jointLimits }),
       cameras,
       rateHz,
       complete: false,

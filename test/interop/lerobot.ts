@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { existsSync, mkdirSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, renameSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { packageRoot } from '../../src/files/package-root.ts';
 import { checkDataset } from '../../src/record/lerobot/check.ts';
@@ -32,6 +32,8 @@ interface Loaded {
   lastRows: number;
   stats: string[];
   imageStats: number[];
+  /** Features that LeRobot gives to a policy unless told otherwise. */
+  inputs: string[];
 }
 
 /** The real LeRobot in its own virtual environment: several gigabytes, because PyPI's torch includes CUDA. */
@@ -80,6 +82,12 @@ async function loadsOurs(python: string, dir: string, codec: (typeof CODECS)[num
     [2, 3, 240, 320],
   ]);
   assert.deepEqual(seen.imageStats, [3, 1, 1]);
+  assert.deepEqual(seen.inputs, [
+    'action',
+    'observation.images.front',
+    'observation.images.wrist',
+    'observation.state',
+  ]);
   assert.ok(['q01', 'q99'].every((name) => seen.stats.includes(name)));
   seen.levels.forEach((level, i) => {
     const due = brightness(i < 60 ? shown(sources[0]!, i) : shown(sources[1]!, i - 60));
@@ -100,6 +108,72 @@ async function checksTheirs(python: string, dir: string): Promise<void> {
   console.log('✔ a dataset that LeRobot wrote, three episodes in one file, satisfies every rule');
 }
 
+/** Edits a dataset with LeRobot's own command and returns the folders it made. */
+async function edited(python: string, root: string, name: string, ...args: string[]): Promise<string> {
+  process.env['HF_LEROBOT_HOME'] = root;
+  const command = path.join(path.dirname(python), 'lerobot-edit-dataset');
+  const answer = await runPython(python, [command, '--repo_id', `farhand/${name}`, ...args], LOAD_MS);
+  assert.equal(answer.code, 0, answer.stderr.slice(-3000));
+  return path.join(root, 'farhand');
+}
+
+async function assertWhole(dir: string, what: string): Promise<void> {
+  const { problems, pictures } = await checkDataset(dir, 'all');
+  assert.deepEqual(problems.list, [], what);
+  console.log(`✔ ${what}: ${pictures.decoded} pictures decoded, every rule satisfied`);
+}
+
+const operation = (type: string, name: string, value: unknown) => [
+  '--operation.type',
+  type,
+  `--operation.${name}`,
+  typeof value === 'string' ? value : JSON.stringify(value),
+];
+
+/** Every operation of `lerobot-edit-dataset` on a dataset, ours or theirs. */
+async function checksEdited(python: string, root: string, name: string): Promise<void> {
+  const run = (repo: string, ...args: string[]) => edited(python, root, repo, ...args);
+  const made = (repo: string) => path.join(root, 'farhand', repo);
+  await run(
+    name,
+    '--new_repo_id',
+    `farhand/${name}_less`,
+    ...operation('delete_episodes', 'episode_indices', [0]),
+  );
+  await assertWhole(made(`${name}_less`), `${name}, an episode deleted by LeRobot`);
+  await run(name, ...operation('split', 'splits', { one: [0], two: [1] }));
+  await assertWhole(made(`${name}_two`), `${name}, split by LeRobot`);
+  await run(`${name}_joined`, ...operation('merge', 'repo_ids', [`farhand/${name}`, `farhand/${name}_less`]));
+  await assertWhole(made(`${name}_joined`), `${name}, merged by LeRobot`);
+  const state = ['observation.state'];
+  await run(
+    name,
+    '--new_repo_id',
+    `farhand/${name}_bare`,
+    ...operation('remove_feature', 'feature_names', state),
+  );
+  await assertWhole(made(`${name}_bare`), `${name}, a feature removed by LeRobot`);
+  await run(`${name}_two`, ...operation('modify_tasks', 'new_task', 'something else'));
+  await assertWhole(made(`${name}_two`), `${name}, relabelled by LeRobot`);
+}
+
+/** An export continues in a dataset that LeRobot has edited. */
+async function addsToEdited(python: string, root: string): Promise<void> {
+  const dir = path.join(root, 'farhand', 'ours_less');
+  const shape = { cameras: ['front', 'wrist'], widthPx: 320, heightPx: 240 };
+  const writer = await LeRobotWriter.open(dir, { fps: FPS, codec: 'h264', maxGapS: 1, version: '0.0.0' });
+  assert.deepEqual(
+    ['a', 'b', 'c'].map((id) => writer.has(id)),
+    [false, true, false],
+  );
+  await writer.add(sourceEpisode({ ...shape, id: 'c', seconds: 1 }));
+  writer.close();
+  await assertWhole(dir, 'ours, edited by LeRobot, exported into again');
+  const seen = await peer<Loaded>(python, 'load', dir, 'front');
+  assert.deepEqual([seen.rows, seen.episodes], [60, 2]);
+  console.log('✔ and LeRobot loads it');
+}
+
 const noFfmpeg = needs('ffmpeg');
 const python: Python = noFfmpeg === false ? await lerobotPython() : { ok: false, why: noFfmpeg };
 if (!python.ok) console.log(`SKIPPED: ${python.why}`);
@@ -107,7 +181,13 @@ else {
   const root = temporaryFolder('interop');
   try {
     for (const codec of CODECS) await loadsOurs(python.python, path.join(root, codec), codec);
-    await checksTheirs(python.python, path.join(root, 'theirs'));
+    const home = path.join(root, 'farhand');
+    mkdirSync(home);
+    await checksTheirs(python.python, path.join(home, 'theirs'));
+    await checksEdited(python.python, root, 'theirs');
+    renameSync(path.join(root, 'h264'), path.join(home, 'ours'));
+    await checksEdited(python.python, root, 'ours');
+    await addsToEdited(python.python, root);
   } finally {
     rmSync(root, { recursive: true, force: true });
   }

@@ -6,6 +6,7 @@ import sys
 import numpy as np
 import torch
 from lerobot.datasets.lerobot_dataset import LeRobotDataset
+from lerobot.datasets.utils import dataset_to_policy_features
 
 
 def load(root: str, camera: str) -> dict:
@@ -34,6 +35,7 @@ def load(root: str, camera: str) -> dict:
         "window": [list(window["action"].shape), list(window[key].shape)],
         "lastRows": len(last),
         "stats": sorted(dataset.meta.stats["action"].keys()),
+        "inputs": sorted(dataset_to_policy_features(dataset.meta.features)),
         "imageStats": list(np.asarray(dataset.meta.stats[key]["mean"]).shape),
     }
 

@@ -1,17 +1,17 @@
 import assert from 'node:assert/strict';
-import { cpSync, existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { before, describe, it } from 'node:test';
-import { DuckDBInstance } from '@duckdb/node-api';
 import { checkDataset } from '../../src/record/lerobot/check.ts';
 import { filesBelow } from '../../src/record/lerobot/dataset-folder.ts';
 import { LeRobotWriter, type WriterOptions } from '../../src/record/lerobot/dataset-writer.ts';
 import type { DatasetInfo } from '../../src/record/lerobot/layout.ts';
-import { readVideoTrack } from '../../src/record/lerobot/mp4.ts';
-import type { Rule } from '../../src/record/lerobot/problems.ts';
+import { tasksParquet } from '../../src/record/lerobot/tables.ts';
+import { readVideoTrack } from '../../src/record/mp4/video-track.ts';
 import { needs } from '../needs.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 import { xorshift } from '../xorshift.ts';
+import { query, rewrite } from './damages.ts';
 import { picture, sourceEpisode } from './source-episode.ts';
 
 const OPTIONS: WriterOptions = { fps: 30, codec: 'h264', maxGapS: 1, version: '0.0.0' };
@@ -24,15 +24,6 @@ async function exported(dir: string, ...episodes: ReturnType<typeof sourceEpisod
   } finally {
     writer.close();
   }
-}
-
-async function query(sql: string): Promise<unknown[][]> {
-  const instance = await DuckDBInstance.create(':memory:');
-  const connection = await instance.connect();
-  const rows = (await connection.runAndReadAll(sql)).getRowsJson();
-  connection.closeSync();
-  instance.closeSync();
-  return rows;
 }
 
 describe('LeRobot export', { skip: needs('ffmpeg') }, () => {
@@ -55,23 +46,12 @@ describe('LeRobot export', { skip: needs('ffmpeg') }, () => {
     cpSync(whole, dir, { recursive: true });
     return dir;
   };
-  const rulesOf = async (dir: string): Promise<Rule[]> => {
-    const { problems } = await checkDataset(dir);
-    return [...new Set(problems.list.map(({ rule }) => rule))];
-  };
   const editInfo = (dir: string, edit: (info: DatasetInfo) => void): void => {
     const file = path.join(dir, 'meta/info.json');
     const info = JSON.parse(readFileSync(file, 'utf8')) as DatasetInfo;
     edit(info);
     writeFileSync(file, JSON.stringify(info));
   };
-  /** Rewrites a Parquet file with a query on it. */
-  const rewrite = async (dir: string, file: string, select: string): Promise<void> => {
-    const from = path.join(dir, file);
-    await query(`COPY (${select.replace('FILE', `'${from}'`)}) TO '${from}.new' (FORMAT parquet)`);
-    renameSync(`${from}.new`, from);
-  };
-
   it('satisfies every rule, with one file per episode', async () => {
     const { problems, info, episodes } = await checkDataset(whole);
     assert.deepEqual(problems.list, []);
@@ -88,6 +68,7 @@ describe('LeRobot export', { skip: needs('ffmpeg') }, () => {
       'data/chunk-000/file-001.parquet',
       'meta/episodes/chunk-000/file-000.parquet',
       'meta/episodes/chunk-000/file-001.parquet',
+      'meta/farhand-files.json',
       'meta/info.json',
       'meta/stats.json',
       'meta/tasks.parquet',
@@ -100,8 +81,8 @@ describe('LeRobot export', { skip: needs('ffmpeg') }, () => {
   it('is readable by another engine, with resampled rows joined as recorded', async () => {
     const source = sourceEpisode({ id: 'a', seconds: 1, cameras: CAMERAS });
     const rows = await query(
-      `SELECT index, frame_index, timestamp, "action", "observation.state", "observation.capture_time.front",
-       "observation.row_time", "next.done", task_index FROM '${whole}/data/*/*.parquet' ORDER BY index`,
+      `SELECT index, frame_index, timestamp, "action", "observation.state", "recording.capture_time.front",
+       "recording.row_time", "next.done", task_index FROM '${whole}/data/*/*.parquet' ORDER BY index`,
     );
     assert.equal(rows.length, 45);
     const [index, frame, timestamp, action, state, capture, rowTime, done, task] = rows[7]!;
@@ -154,172 +135,9 @@ describe('LeRobot export', { skip: needs('ffmpeg') }, () => {
     );
   });
 
-  const DEFECTS: [string, Rule, (dir: string) => void | Promise<void>][] = [
-    ['a wrong total', 'totals', (dir) => editInfo(dir, (info) => void info.total_frames++)],
-    [
-      'an older version',
-      'version',
-      (dir) =>
-        editInfo(dir, (info) => {
-          info.codebase_version = 'v2.1';
-        }),
-    ],
-    [
-      'an undeclared column',
-      'columns',
-      (dir) => editInfo(dir, (info) => void delete info.features['next.done']),
-    ],
-    [
-      'a video of another size',
-      'video-size',
-      (dir) =>
-        editInfo(dir, (info) => {
-          info.features['observation.images.front']!.shape = [96, 64, 3];
-        }),
-    ],
-    [
-      'irregular timestamps',
-      'timestamp',
-      (dir) =>
-        rewrite(
-          dir,
-          'data/chunk-000/file-000.parquet',
-          'SELECT * REPLACE ((timestamp + CASE WHEN frame_index = 9 THEN 0.001 ELSE 0 END)::FLOAT AS timestamp) FROM FILE',
-        ),
-    ],
-    [
-      'an index that restarts',
-      'index',
-      (dir) =>
-        rewrite(dir, 'data/chunk-000/file-001.parquet', 'SELECT * REPLACE (frame_index AS index) FROM FILE'),
-    ],
-    [
-      'a vector that is too short',
-      'vector-length',
-      (dir) =>
-        rewrite(
-          dir,
-          'data/chunk-000/file-000.parquet',
-          'SELECT * REPLACE (CASE WHEN frame_index = 3 THEN "action"[1:6] ELSE "action" END AS "action") FROM FILE',
-        ),
-    ],
-    [
-      'a value that is not a number',
-      'finite',
-      (dir) =>
-        rewrite(
-          dir,
-          'data/chunk-000/file-000.parquet',
-          `SELECT * REPLACE (CASE WHEN frame_index = 4 THEN ['nan'::FLOAT, 0, 0, 0, 0, 0, 0] ELSE "action" END AS "action") FROM FILE`,
-        ),
-    ],
-    [
-      'a value that is missing',
-      'finite',
-      (dir) =>
-        rewrite(
-          dir,
-          'data/chunk-000/file-000.parquet',
-          'SELECT * REPLACE (CASE WHEN frame_index = 4 THEN NULL ELSE "action" END AS "action") FROM FILE',
-        ),
-    ],
-    [
-      'a missing row',
-      'episode-range',
-      (dir) => rewrite(dir, 'data/chunk-000/file-001.parquet', 'SELECT * FROM FILE WHERE frame_index < 14'),
-    ],
-    [
-      'a task that does not exist',
-      'task',
-      (dir) =>
-        rewrite(
-          dir,
-          'data/chunk-000/file-001.parquet',
-          'SELECT * REPLACE (7::BIGINT AS task_index) FROM FILE',
-        ),
-    ],
-    [
-      'tasks without their index',
-      'tasks-index',
-      (dir) => rewrite(dir, 'meta/tasks.parquet', 'SELECT * FROM FILE'),
-    ],
-    ['no statistics', 'stats', (dir) => rmSync(path.join(dir, 'meta/stats.json'))],
-    [
-      'no video',
-      'file-missing',
-      (dir) => rmSync(path.join(dir, 'videos/observation.images.wrist/chunk-000/file-001.mp4')),
-    ],
-    [
-      'a copy of a data file',
-      'file-stray',
-      (dir) =>
-        cpSync(
-          path.join(dir, 'data/chunk-000/file-000.parquet'),
-          path.join(dir, 'data/chunk-000/file-007.parquet'),
-        ),
-    ],
-    [
-      'a truncated data file',
-      'file-unreadable',
-      (dir) =>
-        writeFileSync(
-          path.join(dir, 'data/chunk-000/file-000.parquet'),
-          readFileSync(path.join(dir, 'data/chunk-000/file-000.parquet')).subarray(0, 2000),
-        ),
-    ],
-    [
-      'a truncated video',
-      'file-unreadable',
-      (dir) =>
-        writeFileSync(
-          path.join(dir, 'videos/observation.images.wrist/chunk-000/file-001.mp4'),
-          readFileSync(path.join(dir, 'videos/observation.images.wrist/chunk-000/file-001.mp4')).subarray(
-            0,
-            900,
-          ),
-        ),
-    ],
-    [
-      'a video of another episode',
-      'video-frames',
-      (dir) =>
-        cpSync(
-          path.join(dir, 'videos/observation.images.wrist/chunk-000/file-001.mp4'),
-          path.join(dir, 'videos/observation.images.wrist/chunk-000/file-000.mp4'),
-        ),
-    ],
-    [
-      'videos at another rate',
-      'video-rate',
-      (dir) =>
-        editInfo(dir, (info) => {
-          info.fps = 25;
-        }),
-    ],
-    [
-      'a wrong video range',
-      'video-range',
-      (dir) =>
-        rewrite(
-          dir,
-          'meta/episodes/chunk-000/file-001.parquet',
-          'SELECT * REPLACE (0.5 AS "videos/observation.images.front/from_timestamp") FROM FILE',
-        ),
-    ],
-  ];
-  for (const [what, rule, damage] of DEFECTS)
-    it(`detects ${what}: ${rule}`, async () => {
-      const dir = copy('damaged');
-      try {
-        await damage(dir);
-        assert.ok((await rulesOf(dir)).includes(rule), `${rule}: ${await rulesOf(dir)}`);
-      } finally {
-        rmSync(dir, { recursive: true });
-      }
-    });
-
   it('accepts files that hold several episodes', async () => {
     const dir = copy('joined');
+    rmSync(path.join(dir, 'meta/farhand-files.json'));
     await rewrite(
       dir,
       'data/chunk-000/file-000.parquet',
@@ -346,19 +164,77 @@ describe('LeRobot export', { skip: needs('ffmpeg') }, () => {
     );
     const other = sourceEpisode({ id: 'd', seconds: 0.2, cameras: ['front'] });
     await assert.rejects(exported(dir, other), { code: 'bad-dataset', message: /observation.images.wrist/ });
-    editInfo(dir, (own) => void delete own.farhand);
+    editInfo(dir, (own) => void delete own.features['recording.id']);
     await assert.rejects(exported(dir, other), { code: 'bad-dataset', message: /not written by farhand/ });
   });
 
   it('removes the leftovers of an interrupted export and keeps the rest', async () => {
     const dir = copy('crashed');
     const data = path.join(dir, 'data/chunk-000');
-    cpSync(path.join(data, 'file-001.parquet'), path.join(data, 'file-002.parquet'));
     writeFileSync(path.join(data, 'file-003.parquet.tmp'), 'half a file');
     writeFileSync(path.join(dir, '.farhand-export'), '999999999');
     await exported(dir, sourceEpisode({ id: 'c', seconds: 0.2, cameras: CAMERAS }));
     assert.deepEqual((await checkDataset(dir)).problems.list, []);
     assert.ok(!existsSync(path.join(data, 'file-003.parquet.tmp')));
+  });
+
+  it('survives a crash at any move of an export', async () => {
+    const done = copy('done');
+    await exported(done, sourceEpisode({ id: 'c', seconds: 0.2, cameras: CAMERAS }));
+    const files = filesBelow(done);
+    const changed = files.filter(
+      (name) =>
+        !existsSync(path.join(whole, name)) ||
+        !readFileSync(path.join(whole, name)).equals(readFileSync(path.join(done, name))),
+    );
+    assert.ok(changed.length >= 7);
+    for (let moved = 0; moved <= changed.length; moved += 3) {
+      const dir = copy(`crashed-${moved}`);
+      writeFileSync(path.join(dir, '.farhand-moves'), JSON.stringify(changed));
+      for (const [i, name] of changed.entries())
+        cpSync(path.join(done, name), path.join(dir, i < moved ? name : `${name}.tmp`));
+      (await LeRobotWriter.open(dir, OPTIONS)).close();
+      assert.deepEqual(filesBelow(dir).sort(), files.sort());
+      assert.deepEqual((await checkDataset(dir, 'none')).problems.list, []);
+    }
+  });
+
+  it('adds to a dataset whose episodes another program has deleted and renumbered', async () => {
+    const dir = copy('renumbered');
+    for (const folder of ['data', 'meta/episodes', ...CAMERAS.map((c) => `videos/observation.images.${c}`)])
+      for (const name of filesBelow(path.join(dir, folder)))
+        if (/file-000/.test(name)) rmSync(path.join(dir, folder, name));
+    await rewrite(
+      dir,
+      'data/chunk-000/file-001.parquet',
+      'SELECT * REPLACE (0::BIGINT AS episode_index, frame_index AS index, 0::BIGINT AS task_index) FROM FILE',
+    );
+    await rewrite(
+      dir,
+      'meta/episodes/chunk-000/file-001.parquet',
+      'SELECT * REPLACE (0::BIGINT AS episode_index, 0::BIGINT AS dataset_from_index, 15::BIGINT AS dataset_to_index) FROM FILE',
+    );
+    const { stats } = (await checkDataset(dir, 'none')).episodes[0]!;
+    const text = JSON.stringify(stats, (_, value: unknown) =>
+      typeof value === 'bigint' ? Number(value) : value,
+    );
+    writeFileSync(path.join(dir, 'meta/stats.json'), text);
+    writeFileSync(path.join(dir, 'meta/tasks.parquet'), tasksParquet(['lift the lid']));
+    editInfo(dir, (info) => {
+      delete info.farhand;
+      Object.assign(info, { total_episodes: 1, total_frames: 15, total_tasks: 1 });
+    });
+    assert.deepEqual((await checkDataset(dir, 'none')).problems.list, []);
+    const writer = await LeRobotWriter.open(dir, OPTIONS);
+    assert.deepEqual(
+      ['a', 'b'].map((id) => writer.has(id)),
+      [false, true],
+    );
+    await writer.add(sourceEpisode({ id: 'a', seconds: 1, cameras: CAMERAS }));
+    writer.close();
+    const { problems, info } = await checkDataset(dir, 'all');
+    assert.deepEqual(problems.list, []);
+    assert.deepEqual([info?.total_episodes, info?.total_frames], [2, 45]);
   });
 
   it('rejects an invalid episode and leaves the dataset unchanged', async () => {

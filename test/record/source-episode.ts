@@ -15,15 +15,19 @@ export interface EpisodeShape {
   task?: string;
 }
 
-/** The n-th picture of a camera: the brightness of its upper half encodes n; below it, a moving bar. */
-export function picture(n: number, widthPx: number, heightPx: number): Uint8Array {
+/**
+ * The n-th picture of a camera: the brightness of its upper half encodes n; below it, a moving bar. Cameras
+ * other than `front` have a bright left edge.
+ */
+export function picture(n: number, widthPx: number, heightPx: number, camera = 'front'): Uint8Array {
   const rgb = Buffer.alloc(3 * widthPx * heightPx);
   const level = brightness(n);
   const bar = (n * 4) % widthPx;
   for (let y = 0; y < heightPx; y++)
     for (let x = 0; x < widthPx; x++) {
       const at = 3 * (y * widthPx + x);
-      const isBar = y >= heightPx / 2 && Math.abs(x - bar) < 8;
+      const isEdge = camera !== 'front' && x < widthPx / 4;
+      const isBar = isEdge || (y >= heightPx / 2 && Math.abs(x - bar) < 8);
       rgb[at] = isBar ? 255 : level;
       rgb[at + 1] = isBar ? 40 : level;
       rgb[at + 2] = isBar ? 40 : level;
@@ -68,6 +72,11 @@ export function sourceEpisode(
     rows: rows.length,
     durationS: seconds,
     complete: true,
+    jointLimits: {
+      minRad: new Array<number>(joints).fill(-2),
+      maxRad: new Array<number>(joints).fill(2),
+      maxVelocityRadS: new Array<number>(joints).fill(3),
+    },
   };
   return { info, rows, received, frames: (camera) => each(received.get(camera) ?? []) };
 }
@@ -78,7 +87,7 @@ function frameOf(camera: string, n: number, hz: number, widthPx: number, heightP
     camera,
     captureNs: 1e12 + captureOperatorNs,
     encoding: 'jpeg',
-    bytes: picture(n, widthPx, heightPx),
+    bytes: picture(n, widthPx, heightPx, camera),
     captureOperatorNs,
     uncertaintyNs: 1e5,
     arrivedNs: captureOperatorNs + 12e6,

@@ -66,8 +66,7 @@ export async function exportLeRobot(options: LeRobotExport): Promise<ExportedEpi
 async function addEpisode(writer: LeRobotWriter, source: EpisodeSource): Promise<ExportedEpisode> {
   const { id, durationS } = source.info;
   const startedNs = monotonicClock.nowNs();
-  if (writer.sources.includes(id))
-    return { id, episode: null, rows: 0, leftOut: 0, recordedS: durationS, tookS: 0 };
+  if (writer.has(id)) return { id, episode: null, rows: 0, leftOut: 0, recordedS: durationS, tookS: 0 };
   try {
     const { source: whole, leftOut } = await onlyWhole(source.file, await openSource(source));
     const { episode, rows } = await writer.add(whole);

@@ -2,7 +2,14 @@ import { TeleopError } from '../../core/errors.ts';
 import { vectorNames } from './features.ts';
 import { badEpisode, type GridRow } from './grid.ts';
 import { jpegSize } from './jpeg-size.ts';
-import { CODEBASE_VERSION, type DatasetInfo, type Features, type SourceEpisode } from './layout.ts';
+import {
+  CODEBASE_VERSION,
+  type DatasetInfo,
+  type Feature,
+  type Features,
+  RECORDING_ID,
+  type SourceEpisode,
+} from './layout.ts';
 import type { PictureSize } from './video.ts';
 
 /** Requires vectors of equal length, finite values, and a picture from every camera. */
@@ -46,20 +53,18 @@ export async function sizesOf(source: SourceEpisode): Promise<Record<string, Pic
 }
 
 /** Throws unless this program may add to the dataset. */
-export function checkOurs(dir: string, info: DatasetInfo, fps: number): void {
+export function checkMayAdd(dir: string, info: DatasetInfo, fps: number): void {
   const rejection = (why: string, hint: string) => new TeleopError('bad-dataset', `${dir}: ${why}`, { hint });
-  if (info.farhand === undefined)
-    throw rejection(
-      'this dataset was not written by farhand',
-      'Choose a new folder, and merge the two with LeRobot’s tools.',
-    );
   if (info.codebase_version !== CODEBASE_VERSION)
     throw rejection(
       `the dataset version is ${info.codebase_version}, not ${CODEBASE_VERSION}`,
       'Choose a new folder.',
     );
-  if (info.farhand.episodes.length !== info.total_episodes)
-    throw rejection('another program has added episodes', 'Choose a new folder.');
+  if (info.features[RECORDING_ID] === undefined)
+    throw rejection(
+      'this dataset was not written by farhand',
+      'Choose a new folder, and join the two with `farhand dataset merge`.',
+    );
   if (info.fps !== fps)
     throw rejection(
       `the dataset has ${info.fps} rows per second, this export has ${fps}`,
@@ -67,12 +72,17 @@ export function checkOurs(dir: string, info: DatasetInfo, fps: number): void {
     );
 }
 
+/** What must agree; other programs add details to a feature. */
+function essence(feature: Feature | undefined): string {
+  if (feature === undefined) return '';
+  const { dtype, shape, names, info } = feature;
+  return JSON.stringify([dtype, shape, dtype === 'video' ? (info?.['video.codec'] ?? null) : names]);
+}
+
 /** Throws unless the episode has the same features as the dataset. */
 export function checkSame(dir: string, info: DatasetInfo, features: Features, robot: string): void {
   const keys = new Set([...Object.keys(info.features), ...Object.keys(features)]);
-  const differing = [...keys].filter(
-    (key) => JSON.stringify(info.features[key]) !== JSON.stringify(features[key]),
-  );
+  const differing = [...keys].filter((key) => essence(info.features[key]) !== essence(features[key]));
   if (info.robot_type !== robot) differing.unshift(`robot ${info.robot_type}`);
   if (differing.length === 0) return;
   throw new TeleopError(

@@ -1,11 +1,24 @@
 import { existsSync } from 'node:fs';
 import path from 'node:path';
+import { MotionCheck } from './check-motion.ts';
+import type { FoundStats } from './check-stats.ts';
 import type { EpisodeMeta } from './episode-meta.ts';
-import type { DatasetInfo, Feature } from './layout.ts';
+import { type DatasetInfo, type Feature, LUMA_PREFIX } from './layout.ts';
+import { Moments } from './moments.ts';
 import { openParquet, type ParquetFile } from './parquet.ts';
 import type { Problems } from './problems.ts';
+import { isList } from './values.ts';
 
 const ROWS_AT_ONCE = 10_000;
+/** How each dtype is stored; other types are not checked. */
+const STORED_AS: Record<string, readonly string[]> = {
+  float32: ['FLOAT'],
+  float64: ['DOUBLE'],
+  int64: ['INT64', 'INT64 INT_64'],
+  int32: ['INT32', 'INT32 INT_32'],
+  uint8: ['INT32 UINT_8'],
+  bool: ['BOOLEAN'],
+};
 /** Loaders accept a picture this far from the requested time; rows stay well within it. */
 const TIME_TOLERANCE_S = 5e-5;
 
@@ -15,7 +28,19 @@ interface RowContext {
   tasks: readonly string[];
   problems: Problems;
   seen: Map<number, number>;
+  found: Map<number, Map<string, Moments>>;
+  motion: MotionCheck;
+  lumas: LumaTable;
 }
+
+/** What other checks need to know about the rows. */
+export interface CheckedData {
+  found: FoundStats;
+  lumas: LumaTable;
+}
+
+/** The brightness of each recorded picture in 4 × 4 cells: by feature, by episode, row by row. */
+export type LumaTable = Map<string, Map<number, Uint8Array[]>>;
 
 export async function checkData(
   dir: string,
@@ -23,9 +48,11 @@ export async function checkData(
   episodes: readonly EpisodeMeta[],
   tasks: readonly string[],
   problems: Problems,
-): Promise<void> {
+): Promise<CheckedData> {
   const byEpisode = new Map(episodes.map((meta) => [meta.episode, meta]));
-  const context: RowContext = { info, byEpisode, tasks, problems, seen: new Map() };
+  const [seen, found, lumas] = [new Map(), new Map(), new Map()];
+  const motion = new MotionCheck(info, problems);
+  const context: RowContext = { info, byEpisode, tasks, problems, seen, found, motion, lumas };
   for (const file of [...new Set(episodes.map(({ dataFile }) => dataFile))].sort()) {
     if (!existsSync(path.join(dir, file))) {
       problems.add('file-missing', file, null, 'loaders will look for it on the Hub');
@@ -47,6 +74,8 @@ export async function checkData(
         `episode ${episode} has ${rows} rows in ${dataFile}, but its length is ${length}`,
       );
   }
+  motion.finish();
+  return { found, lumas };
 }
 
 async function checkFile(context: RowContext, file: string, parquet: ParquetFile): Promise<void> {
@@ -57,7 +86,10 @@ async function checkFile(context: RowContext, file: string, parquet: ParquetFile
     if (!declared.has(name))
       problems.add('columns', file, null, `column ${name} is not declared in info.json`);
   const present = stored.filter(([key]) => {
-    if (parquet.columns.includes(key)) return true;
+    if (parquet.columns.includes(key)) {
+      checkType(problems, file, key, info.features[key]!, parquet.types[key]!);
+      return true;
+    }
     problems.add('columns', file, null, `column ${key} is declared in info.json but missing here`);
     return false;
   });
@@ -66,8 +98,40 @@ async function checkFile(context: RowContext, file: string, parquet: ParquetFile
     rows.forEach((row, i) => {
       for (const [key, feature] of present) checkValue(problems, file, start + i, key, feature, row[key]);
       checkRow(context, file, start + i, row);
+      collect(context, present, file, start + i, row);
     });
   }
+}
+
+function checkType(problems: Problems, file: string, key: string, { dtype }: Feature, stored: string): void {
+  const valid = STORED_AS[dtype];
+  if (valid !== undefined && !valid.includes(stored))
+    problems.add('dtype', file, null, `${key} is stored as ${stored}, but ${dtype} is declared`);
+}
+
+function collect(
+  { found, motion, lumas }: RowContext,
+  present: readonly [string, Feature][],
+  file: string,
+  at: number,
+  row: Record<string, unknown>,
+): void {
+  const episode = Number(row['episode_index']);
+  const own = found.get(episode) ?? new Map<string, Moments>();
+  found.set(episode, own);
+  for (const [key, { dtype, shape }] of present) {
+    if (dtype === 'string' || dtype === 'image' || shape.length > 1) continue;
+    const moments = own.get(key) ?? new Moments(shape[0]!);
+    own.set(key, moments);
+    moments.add(row[key]);
+    if (!key.startsWith(LUMA_PREFIX) || !isList(row[key])) continue;
+    const name = key.slice(LUMA_PREFIX.length);
+    const ofCamera = lumas.get(name) ?? new Map<number, Uint8Array[]>();
+    const list = ofCamera.get(episode) ?? [];
+    list.push(Uint8Array.from(row[key] as ArrayLike<number>));
+    lumas.set(name, ofCamera.set(episode, list));
+  }
+  motion.row(file, at, episode, row);
 }
 
 function checkValue(
@@ -104,9 +168,6 @@ function checkValue(
     }
 }
 
-const isList = (value: unknown): value is ArrayLike<unknown> =>
-  Array.isArray(value) || (ArrayBuffer.isView(value) && !(value instanceof DataView));
-
 function checkRow(context: RowContext, file: string, at: number, row: Record<string, unknown>): void {
   const { info, byEpisode, tasks, problems, seen } = context;
   const [episode, frame, index, task] = ['episode_index', 'frame_index', 'index', 'task_index'].map((key) =>
@@ -138,6 +199,8 @@ function checkRow(context: RowContext, file: string, at: number, row: Record<str
       at,
       `timestamp is ${timestamp} s, but frame ${due} at ${info.fps} fps is at ${expectedS.toFixed(6)} s`,
     );
+  if (typeof row['next.done'] === 'boolean' && row['next.done'] !== (due === meta.length - 1))
+    problems.add('done', file, at, `next.done is ${row['next.done']} in row ${due} of ${meta.length}`);
   const name = tasks[task];
   if (name === undefined) problems.add('task', file, at, `task_index ${task} is missing from tasks.parquet`);
   else if (!meta.tasks.includes(name))

@@ -1,9 +1,12 @@
 import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { checkData } from './check-data.ts';
-import { checkStats, checkTasks } from './check-meta.ts';
+import { checkTasks } from './check-meta.ts';
+import { checkPictures, type Decode, type PictureCheck } from './check-pictures.ts';
+import { checkStats } from './check-stats.ts';
 import { checkVideos } from './check-videos.ts';
 import { filesBelow } from './dataset-folder.ts';
+import { checkDigests } from './digests.ts';
 import type { EpisodeMeta } from './episode-meta.ts';
 import {
   CODEBASE_VERSION,
@@ -23,24 +26,28 @@ export interface CheckedDataset {
   episodes: EpisodeMeta[];
   tasks: string[];
   problems: Problems;
+  pictures: PictureCheck;
 }
 
 /**
- * Checks a LeRobot v3.0 dataset from any writer: files may hold several episodes. Reads everything but
- * pixels.
+ * Checks a LeRobot v3.0 dataset from any writer: files may hold several episodes. Reads all rows and tables;
+ * `decode` says how many pictures.
  */
-export async function checkDataset(dir: string): Promise<CheckedDataset> {
+export async function checkDataset(dir: string, decode: Decode = 'sample'): Promise<CheckedDataset> {
   const problems = new Problems();
   const info = readInfoFile(dir, problems);
-  if (info === null) return { info, episodes: [], tasks: [], problems };
+  if (info === null)
+    return { info, episodes: [], tasks: [], problems, pictures: { decoded: 0, total: 0, skipped: '' } };
   const episodes = await readEpisodes(dir, info, problems);
   const tasks = await checkTasks(dir, info, problems);
   checkRanges(info, episodes, problems);
   checkStrays(dir, episodes, problems);
-  await checkData(dir, info, episodes, tasks, problems);
-  checkVideos(dir, info, episodes, problems);
-  checkStats(dir, info, problems);
-  return { info, episodes, tasks, problems };
+  const data = await checkData(dir, info, episodes, tasks, problems);
+  const videos = checkVideos(dir, info, episodes, problems);
+  checkStats(dir, info, episodes, data.found, problems);
+  checkDigests(dir, problems);
+  const pictures = await checkPictures(dir, info, videos, data, decode, problems);
+  return { info, episodes, tasks, problems, pictures };
 }
 
 function readInfoFile(dir: string, problems: Problems): DatasetInfo | null {
@@ -160,7 +167,20 @@ function episodeOf(
     toIndex: number('dataset_to_index'),
     dataFile: pathOf(info.data_path ?? DATA_PATH, place('data')),
     videos,
+    stats: statsOf(row),
   };
+}
+
+const STATS_COLUMN = /^stats\/(.+)\/([^/]+)$/;
+
+function statsOf(row: Record<string, unknown>): EpisodeMeta['stats'] {
+  const stats: EpisodeMeta['stats'] = {};
+  for (const [column, value] of Object.entries(row)) {
+    const [, key, name] = STATS_COLUMN.exec(column) ?? [];
+    if (key === undefined || name === undefined || value === null) continue;
+    stats[key] = { ...stats[key], [name]: value };
+  }
+  return stats;
 }
 
 function checkRanges(info: DatasetInfo, episodes: readonly EpisodeMeta[], problems: Problems): void {

@@ -1,6 +1,8 @@
+import { createHash } from 'node:crypto';
 import type { EpisodeInfo, EpisodeRow } from '../../messages/recording.ts';
 import { LIMITED_BY, SUPERVISOR_STATES } from '../../messages/robot-state.ts';
 import type { GridRow } from './grid.ts';
+import { RECORDING_ID } from './layout.ts';
 
 /** Stands for unknown values; loaders and trainers need finite numbers. */
 const UNKNOWN = -1;
@@ -15,6 +17,10 @@ export interface EpisodePlace {
   taskIndex: number;
   fps: number;
 }
+
+/** A recording's id as a number that every reader keeps exactly. */
+export const recordingNumber = (id: string): number =>
+  Number.parseInt(createHash('sha256').update(id).digest('hex').slice(0, 12), 16);
 
 /** The columns of `data/…parquet`, by feature; videos are separate. */
 export function dataColumns(
@@ -36,13 +42,14 @@ export function dataColumns(
     );
   }
   for (const camera of info.cameras) Object.assign(columns, cameraColumns(rows, camera));
-  columns['observation.row_time'] = rows.map((row) => row.timeNs / 1e9);
-  columns['observation.latency_ms'] = rows.map((row) =>
+  columns['recording.row_time'] = rows.map((row) => row.timeNs / 1e9);
+  columns['recording.latency_ms'] = rows.map((row) =>
     [row.oneWayNs, row.uncertaintyNs, row.playoutDelayNs].map((ns) => (ns === null ? UNKNOWN : ns / 1e6)),
   );
-  columns['observation.supervisor'] = rows.map((row) => SUPERVISOR_STATES.indexOf(row.supervisor));
-  columns['observation.limited_by'] = rows.map((row) => LIMITED_BY.indexOf(row.limitedBy));
-  columns['observation.engaged'] = rows.map((row) => Number(row.engaged));
+  columns['recording.supervisor'] = rows.map((row) => SUPERVISOR_STATES.indexOf(row.supervisor));
+  columns['recording.limited_by'] = rows.map((row) => LIMITED_BY.indexOf(row.limitedBy));
+  columns['recording.engaged'] = rows.map((row) => Number(row.engaged));
+  columns[RECORDING_ID] = rows.map(() => recordingNumber(info.id));
   columns['next.done'] = rows.map((_, i) => i === rows.length - 1);
   columns['timestamp'] = grid.map(({ frameIndex }) => frameIndex / place.fps);
   columns['frame_index'] = grid.map(({ frameIndex }) => frameIndex);
@@ -55,8 +62,8 @@ export function dataColumns(
 function cameraColumns(rows: readonly EpisodeRow[], camera: string): Record<string, Values> {
   const frames = rows.map(({ frames }) => frames[camera]!);
   return {
-    [`observation.capture_time.${camera}`]: rows.map(({ timeNs }, i) => (timeNs - frames[i]!.ageNs) / 1e9),
-    [`observation.frame_age_ms.${camera}`]: frames.map(({ ageNs }) => ageNs / 1e6),
-    [`observation.frame_stale.${camera}`]: frames.map(({ stale }) => Number(stale)),
+    [`recording.capture_time.${camera}`]: rows.map(({ timeNs }, i) => (timeNs - frames[i]!.ageNs) / 1e9),
+    [`recording.frame_age_ms.${camera}`]: frames.map(({ ageNs }) => ageNs / 1e6),
+    [`recording.frame_stale.${camera}`]: frames.map(({ stale }) => Number(stale)),
   };
 }

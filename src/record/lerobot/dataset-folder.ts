@@ -1,19 +1,12 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { TeleopError } from '../../core/errors.ts';
-import {
-  DATA_PATH,
-  type DatasetInfo,
-  EPISODES_PATH,
-  pathOf,
-  placeOf,
-  STATS_FILE,
-  TASKS_FILE,
-  VIDEO_PATH,
-  videoKeysOf,
-} from './layout.ts';
+import { syncFolderOf } from '../../files/write-whole.ts';
+import { CHUNK_FILES } from './layout.ts';
+import { writeSynced } from './parquet.ts';
 
 const LOCK_FILE = '.farhand-export';
+const MOVES_FILE = '.farhand-moves';
 
 /** All files below a folder, as relative paths; empty if the folder does not exist. */
 export function filesBelow(dir: string): string[] {
@@ -54,25 +47,54 @@ function isRunning(pid: number): boolean {
   }
 }
 
-/** Removes what an interrupted export left: temporary files, and the files of an episode not yet counted. */
-export function clearLeftovers(dir: string, info: DatasetInfo | null): void {
+/**
+ * Moves temporary files to their names so that a crash cannot stop half-way: the list of names is on disk
+ * before the first move, and the next export finishes the moves. All files must be complete and synced.
+ */
+export function moveAll(dir: string, names: readonly string[]): void {
+  writeSynced(path.join(dir, MOVES_FILE), JSON.stringify(names));
+  finishMoves(dir);
+}
+
+/** Finishes the moves of an export that was interrupted among them. */
+export function finishMoves(dir: string): void {
+  const list = path.join(dir, MOVES_FILE);
+  for (const name of readMoves(list)) {
+    const file = path.join(dir, name);
+    if (!existsSync(`${file}.tmp`)) continue;
+    renameSync(`${file}.tmp`, file);
+    syncFolderOf(file);
+  }
+  rmSync(list, { force: true });
+}
+
+function readMoves(list: string): string[] {
+  try {
+    return JSON.parse(readFileSync(list, 'utf8')) as string[];
+  } catch {
+    // None, or the crash came before the list was complete and so before any move.
+    return [];
+  }
+}
+
+const FILE_NUMBER = /chunk-(\d+)\/file-(\d+)\.(parquet|mp4)$/;
+
+/** The number of the first files that do not exist yet. Other programs leave gaps when they delete episodes. */
+export function nextFile(dir: string): number {
+  const numbers = ['data', 'videos', 'meta/episodes']
+    .flatMap((folder) => filesBelow(path.join(dir, folder)))
+    .map((name) => FILE_NUMBER.exec(name))
+    .map((match) => (match === null ? -1 : Number(match[1]) * CHUNK_FILES + Number(match[2])));
+  return 1 + numbers.reduce((most, number) => Math.max(most, number), -1);
+}
+
+/** Removes the temporary files of an interrupted export; a new dataset needs an empty folder. */
+export function clearLeftovers(dir: string, isNew: boolean): void {
   const files = filesBelow(dir).filter((name) => name !== LOCK_FILE);
-  const next = placeOf(info?.total_episodes ?? 0);
-  const uncounted = new Set([pathOf(DATA_PATH, next), pathOf(EPISODES_PATH, next)]);
-  const [before = '', after = ''] = pathOf(VIDEO_PATH, next, '\n').split('\n');
-  const isVideo = (name: string) => name.startsWith(before) && name.endsWith(after);
-  if (info === null) for (const name of [TASKS_FILE, STATS_FILE]) uncounted.add(name);
-  else for (const key of videoKeysOf(info.features)) uncounted.add(pathOf(VIDEO_PATH, next, key));
-  const leftovers = files.filter(
-    (name) => name.endsWith('.tmp') || uncounted.has(name) || (info === null && isVideo(name)),
-  );
-  if (info === null && leftovers.length < files.length)
-    throw new TeleopError(
-      'bad-dataset',
-      `${dir}: the folder contains unrelated files (${files.find((name) => !leftovers.includes(name))})`,
-      {
-        hint: 'Choose a new or empty folder.',
-      },
-    );
-  for (const name of leftovers) rmSync(path.join(dir, name), { force: true });
+  const unrelated = files.find((name) => !name.endsWith('.tmp'));
+  if (isNew && unrelated !== undefined)
+    throw new TeleopError('bad-dataset', `${dir}: the folder contains unrelated files (${unrelated})`, {
+      hint: 'Choose a new or empty folder.',
+    });
+  for (const name of files) if (name.endsWith('.tmp')) rmSync(path.join(dir, name), { force: true });
 }

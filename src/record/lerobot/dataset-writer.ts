@@ -1,11 +1,12 @@
-import { closeSync, existsSync, fsyncSync, openSync, readFileSync, renameSync, rmSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { TeleopError } from '../../core/errors.ts';
-import { syncFolderOf } from '../../files/write-whole.ts';
 import { LIMITED_BY, SUPERVISOR_STATES } from '../../messages/robot-state.ts';
-import { checkOurs, checkRows, checkSame, sizesOf } from './admission.ts';
-import { dataColumns, type Values } from './columns.ts';
-import { clearLeftovers, lockDataset } from './dataset-folder.ts';
+import { readVideoTrack } from '../mp4/video-track.ts';
+import { checkMayAdd, checkRows, checkSame, sizesOf } from './admission.ts';
+import { dataColumns, recordingNumber, type Values } from './columns.ts';
+import { clearLeftovers, finishMoves, lockDataset, moveAll, nextFile } from './dataset-folder.ts';
+import { DIGEST_FILE, digestsJson, readDigests } from './digests.ts';
 import { featuresOf } from './features.ts';
 import { type GridRow, resample } from './grid.ts';
 import {
@@ -16,6 +17,8 @@ import {
   EPISODES_PATH,
   type Features,
   INFO_FILE,
+  LUMA_PREFIX,
+  type OwnInfo,
   pathOf,
   pictureKey,
   placeOf,
@@ -24,11 +27,12 @@ import {
   TASKS_FILE,
   VIDEO_PATH,
 } from './layout.ts';
-import { readVideoTrack } from './mp4.ts';
-import { parquetBytes, readAll, writeSynced } from './parquet.ts';
+import { parquetBytes, syncFile, writeSynced } from './parquet.ts';
+import { readTasks } from './read-tasks.ts';
+import { recordingNumbers } from './recording-numbers.ts';
 import { joinStats, type Stats, valueStats } from './stats.ts';
 import { dataParquet, episodeParquet, statsJson, statsOfJson, tasksParquet } from './tables.ts';
-import { type Codec, encodeVideo, evenSize, type PictureSize } from './video.ts';
+import { type Codec, type EncodedVideo, encodeVideo, evenSize, type PictureSize } from './video.ts';
 
 export interface WriterOptions {
   fps: number;
@@ -57,36 +61,38 @@ export class LeRobotWriter {
   readonly #options: WriterOptions;
   readonly #unlock: () => void;
   #info: DatasetInfo | null;
-  #stats: Record<string, Stats>;
-  readonly #tasks: string[];
+  #stats: Record<string, Stats> = {};
+  #tasks: string[] = [];
+  readonly #sources = new Set<number>();
 
-  private constructor(
-    dir: string,
-    options: WriterOptions,
-    unlock: () => void,
-    info: DatasetInfo | null,
-    stats: Record<string, Stats>,
-    tasks: string[],
-  ) {
+  private constructor(dir: string, options: WriterOptions, unlock: () => void, info: DatasetInfo | null) {
     this.#dir = dir;
     this.#options = options;
     this.#unlock = unlock;
     this.#info = info;
-    this.#stats = stats;
-    this.#tasks = tasks;
+  }
+
+  async #read(): Promise<void> {
+    this.#stats = statsOfJson(readFileSync(path.join(this.#dir, STATS_FILE), 'utf8'));
+    this.#tasks = (await readTasks(path.join(this.#dir, TASKS_FILE))).names;
+    const { farhand, total_episodes: episodes } = this.#info!;
+    // Other programs that edit a dataset drop our notes; the rows still say which recordings they are from.
+    if (farhand?.episodes.length === episodes)
+      for (const { id } of farhand.episodes) this.#sources.add(recordingNumber(id));
+    else for (const number of await recordingNumbers(this.#dir)) this.#sources.add(number);
   }
 
   static async open(dir: string, options: WriterOptions): Promise<LeRobotWriter> {
     const unlock = lockDataset(dir);
     try {
+      finishMoves(dir);
       const file = path.join(dir, INFO_FILE);
       const info = existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as DatasetInfo) : null;
-      if (info !== null) checkOurs(dir, info, options.fps);
-      clearLeftovers(dir, info);
-      if (info === null) return new LeRobotWriter(dir, options, unlock, null, {}, []);
-      const stats = statsOfJson(readFileSync(path.join(dir, STATS_FILE), 'utf8'));
-      const tasks = (await readAll(path.join(dir, TASKS_FILE))).map(({ task }) => String(task));
-      return new LeRobotWriter(dir, options, unlock, info, stats, tasks);
+      if (info !== null) checkMayAdd(dir, info, options.fps);
+      clearLeftovers(dir, info === null);
+      const writer = new LeRobotWriter(dir, options, unlock, info);
+      if (info !== null) await writer.#read();
+      return writer;
     } catch (error) {
       unlock();
       throw error;
@@ -101,9 +107,9 @@ export class LeRobotWriter {
     return this.#info?.total_episodes ?? 0;
   }
 
-  /** Ids of the recordings it contains. */
-  get sources(): string[] {
-    return this.#info?.farhand?.episodes.map(({ id }) => id) ?? [];
+  /** Whether it contains this recording. */
+  has(id: string): boolean {
+    return this.#sources.has(recordingNumber(id));
   }
 
   async add(source: SourceEpisode): Promise<AddedEpisode> {
@@ -130,7 +136,7 @@ export class LeRobotWriter {
     pending: Map<string, string>,
   ): Promise<AddedEpisode> {
     const episode = this.episodes;
-    const place = placeOf(episode);
+    const place = placeOf(nextFile(this.#dir));
     const firstIndex = this.#info?.total_frames ?? 0;
     const tasks = this.#tasks.includes(source.info.task) ? this.#tasks : [...this.#tasks, source.info.task];
     const keep = (name: string): string => {
@@ -138,17 +144,28 @@ export class LeRobotWriter {
       pending.set(file, `${file}.tmp`);
       return `${file}.tmp`;
     };
-    const stats = await this.#videos(source, grid, sizes, (key) => keep(pathOf(VIDEO_PATH, place, key)));
+    const encoded = await this.#videos(source, grid, sizes, (key) => keep(pathOf(VIDEO_PATH, place, key)));
+    const stats: Record<string, Stats> = {};
     const columns = dataColumns(source.info, grid, {
       episode,
       firstIndex,
       taskIndex: tasks.indexOf(source.info.task),
       fps: this.#options.fps,
     });
+    for (const [camera, video] of Object.entries(encoded)) {
+      stats[pictureKey(camera)] = video.stats;
+      columns[`${LUMA_PREFIX}${camera}`] = video.lumas;
+    }
     for (const [key, values] of Object.entries(columns)) stats[key] = valueStats(values);
     writeSynced(
       keep(pathOf(EPISODES_PATH, place)),
-      episodeParquet(source, features, stats, episode, firstIndex, grid.length, this.#options.fps),
+      episodeParquet(source, features, stats, {
+        episode,
+        place,
+        firstIndex,
+        rows: grid.length,
+        fps: this.#options.fps,
+      }),
     );
     writeSynced(keep(pathOf(DATA_PATH, place)), dataBytes(features, columns));
     const joined = this.#joined(stats);
@@ -156,10 +173,13 @@ export class LeRobotWriter {
     writeSynced(keep(TASKS_FILE), tasksParquet(tasks));
     writeSynced(keep(STATS_FILE), statsJson(joined, features));
     writeSynced(keep(INFO_FILE), `${JSON.stringify(info, null, 4)}\n`);
-    for (const [to, from] of pending) moveSynced(from, to);
+    const written = new Map([...pending].map(([to, from]) => [path.relative(this.#dir, to), from]));
+    writeSynced(keep(DIGEST_FILE), digestsJson(readDigests(this.#dir), written));
+    moveAll(this.#dir, [...written.keys(), DIGEST_FILE]);
     this.#info = info;
     this.#stats = joined;
-    this.#tasks.splice(0, this.#tasks.length, ...tasks);
+    this.#tasks = tasks;
+    this.#sources.add(recordingNumber(source.info.id));
     return { episode, rows: grid.length, files: [...pending.keys()] };
   }
 
@@ -168,13 +188,13 @@ export class LeRobotWriter {
     grid: readonly GridRow[],
     sizes: Record<string, PictureSize>,
     fileOf: (key: string) => string,
-  ): Promise<Record<string, Stats>> {
+  ): Promise<Record<string, EncodedVideo>> {
     const { fps, codec, onProgress } = this.#options;
     const { cameras } = source.info;
     let done = 0;
     const jobs = cameras.map(async (camera) => {
       const file = fileOf(pictureKey(camera));
-      const stats = await encodeVideo({
+      const video = await encodeVideo({
         camera,
         file,
         codec,
@@ -184,8 +204,9 @@ export class LeRobotWriter {
         frames: source.frames(camera),
         onFrame: () => onProgress?.(++done, cameras.length * grid.length),
       });
+      syncFile(file);
       const { timesS } = readVideoTrack(file);
-      if (timesS.length !== grid.length)
+      if (timesS.length !== grid.length || video.lumas.length !== grid.length)
         throw new TeleopError(
           'encoder-failed',
           `${file} has ${timesS.length} pictures for ${grid.length} rows`,
@@ -193,7 +214,7 @@ export class LeRobotWriter {
             hint: 'Try the other --codec, or another version of ffmpeg.',
           },
         );
-      return [pictureKey(camera), stats] as const;
+      return [camera, video] as const;
     });
     // Wait for all of them, so that none is still writing after the first has failed.
     const ended = await Promise.allSettled(jobs);
@@ -230,12 +251,17 @@ export class LeRobotWriter {
         version: this.#options.version,
         supervisor_states: SUPERVISOR_STATES,
         limited_by: LIMITED_BY,
-        episodes: [
-          ...(this.#info?.farhand?.episodes ?? []),
-          { id: info.id, started_at: info.startedAt, label: info.label },
-        ],
+        ...(info.jointLimits && { joint_limits: info.jointLimits }),
+        episodes: [...this.#notes(), { id: info.id, started_at: info.startedAt, label: info.label }],
       },
     };
+  }
+
+  /** One per episode; empty where another program has dropped them. */
+  #notes(): OwnInfo['episodes'] {
+    const notes = this.#info?.farhand?.episodes ?? [];
+    if (notes.length === this.episodes) return notes;
+    return Array.from({ length: this.episodes }, () => ({ id: '', started_at: '', label: null }));
   }
 }
 
@@ -244,15 +270,3 @@ const dataBytes = (features: Features, columns: Record<string, Values>): Uint8Ar
 
 const evenSizes = (sizes: Record<string, PictureSize>): Record<string, PictureSize> =>
   Object.fromEntries(Object.entries(sizes).map(([camera, size]) => [camera, evenSize(size)]));
-
-/** Renames the file and syncs both the file and its new name to disk. */
-function moveSynced(from: string, to: string): void {
-  const handle = openSync(from, 'r');
-  try {
-    fsyncSync(handle);
-  } finally {
-    closeSync(handle);
-  }
-  renameSync(from, to);
-  syncFolderOf(to);
-}

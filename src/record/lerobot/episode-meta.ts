@@ -10,4 +10,6 @@ export interface EpisodeMeta {
   toIndex: number;
   dataFile: string;
   videos: Record<string, { file: string; fromS: number; toS: number }>;
+  /** By feature, then by name; as stored. */
+  stats: Record<string, Record<string, unknown>>;
 }

@@ -1,5 +1,5 @@
 import type { EpisodeInfo } from '../../messages/recording.ts';
-import { type Feature, type Features, pictureKey } from './layout.ts';
+import { type Feature, type Features, LUMA_CELLS, LUMA_PREFIX, pictureKey, RECORDING_ID } from './layout.ts';
 import type { Codec, PictureSize } from './video.ts';
 
 export interface FeatureOptions {
@@ -18,8 +18,8 @@ const LATENCY_NAMES = ['one_way', 'uncertainty', 'playout_delay'];
 
 /**
  * The features of an exported episode. Every column of the Parquet file must be declared here: an undeclared
- * column makes loaders reject the whole dataset. Nothing under `observation.` is boolean, because trainers
- * subtract means.
+ * column makes loaders reject the whole dataset. Only what a policy may see is under `observation.`, and
+ * nothing there is boolean, because trainers subtract means.
  */
 export function featuresOf(info: EpisodeInfo, options: FeatureOptions): Features {
   const names = vectorNames(info);
@@ -28,15 +28,17 @@ export function featuresOf(info: EpisodeInfo, options: FeatureOptions): Features
   if (info.hasEffort === true) features['observation.effort'] = vector();
   for (const camera of info.cameras) {
     features[pictureKey(camera)] = videoFeature(options, camera);
-    features[`observation.capture_time.${camera}`] = scalar('float64');
-    features[`observation.frame_age_ms.${camera}`] = scalar('float32');
-    features[`observation.frame_stale.${camera}`] = scalar('int64');
+    features[`recording.capture_time.${camera}`] = scalar('float64');
+    features[`recording.frame_age_ms.${camera}`] = scalar('float32');
+    features[`recording.frame_stale.${camera}`] = scalar('int64');
+    features[`${LUMA_PREFIX}${camera}`] = { dtype: 'uint8', shape: [LUMA_CELLS ** 2], names: null };
   }
-  features['observation.row_time'] = scalar('float64');
-  features['observation.latency_ms'] = { dtype: 'float32', shape: [3], names: LATENCY_NAMES };
-  features['observation.supervisor'] = scalar('int64');
-  features['observation.limited_by'] = scalar('int64');
-  features['observation.engaged'] = scalar('int64');
+  features['recording.row_time'] = scalar('float64');
+  features['recording.latency_ms'] = { dtype: 'float32', shape: [3], names: LATENCY_NAMES };
+  features['recording.supervisor'] = scalar('int64');
+  features['recording.limited_by'] = scalar('int64');
+  features['recording.engaged'] = scalar('int64');
+  features[RECORDING_ID] = scalar('int64');
   features['next.done'] = scalar('bool');
   features['timestamp'] = scalar('float32');
   for (const key of ['frame_index', 'episode_index', 'index', 'task_index']) features[key] = scalar('int64');

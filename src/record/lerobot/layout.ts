@@ -1,4 +1,4 @@
-import type { EpisodeInfo, EpisodeRow } from '../../messages/recording.ts';
+import type { EpisodeInfo, EpisodeRow, JointLimits } from '../../messages/recording.ts';
 
 /**
  * One feature of a LeRobot dataset as declared in `meta/info.json`. Shape [1] is a plain column, [N] a list.
@@ -33,10 +33,12 @@ export interface DatasetInfo {
 
 export interface OwnInfo {
   version: string;
-  /** Meaning of the numbers in `observation.supervisor` and `observation.limited_by`. */
+  /** Meaning of the numbers in `recording.supervisor` and `recording.limited_by`. */
   supervisor_states: readonly string[];
   limited_by: readonly string[];
-  /** The recording each episode came from. */
+  /** Of `observation.state` and `action`; absent if the recordings do not have them. */
+  joint_limits?: JointLimits;
+  /** The recording each episode came from; empty fields if another program has edited the dataset. */
   episodes: { id: string; started_at: string; label: string | null }[];
 }
 
@@ -84,5 +86,15 @@ export function pathOf(pattern: string, { chunk, file }: FilePlace, videoKey = '
 
 export const videoKeysOf = (features: Features): string[] =>
   Object.keys(features).filter((key) => features[key]?.dtype === 'video');
+
+/**
+ * Features that describe the recording. Outside `observation.`: everything there becomes an input of a policy.
+ */
+export const RECORDING_PREFIX = 'recording.';
+/** The brightness of a camera's picture in 4 × 4 cells, row by row from the top left, as it was recorded. */
+export const LUMA_PREFIX = `${RECORDING_PREFIX}luma.`;
+export const LUMA_CELLS = 4;
+/** Which recording a row comes from, as a number: survives other programs' edits. */
+export const RECORDING_ID = `${RECORDING_PREFIX}id`;
 
 export const pictureKey = (camera: string): string => `observation.images.${camera}`;

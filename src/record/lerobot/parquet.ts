@@ -4,7 +4,7 @@ import { asyncBufferFromFile, parquetMetadataAsync, parquetReadObjects } from 'h
 import { parquetWriteBuffer } from 'hyparquet-writer';
 
 /** Physical types we write; `depth` is the number of lists around a value. */
-export type ColumnType = 'FLOAT' | 'DOUBLE' | 'INT64' | 'BOOLEAN' | 'STRING';
+export type ColumnType = 'FLOAT' | 'DOUBLE' | 'INT64' | 'BOOLEAN' | 'STRING' | 'UINT_8';
 
 export interface Column {
   name: string;
@@ -20,7 +20,9 @@ function schemaOf({ name, type, depth }: Column): SchemaElement[] {
   const leaf: SchemaElement =
     type === 'STRING'
       ? { name, type: 'BYTE_ARRAY', converted_type: 'UTF8', repetition_type: 'OPTIONAL' }
-      : { name, type, repetition_type: 'OPTIONAL' };
+      : type === 'UINT_8'
+        ? { name, type: 'INT32', converted_type: 'UINT_8', repetition_type: 'OPTIONAL' }
+        : { name, type, repetition_type: 'OPTIONAL' };
   if (depth === 0) return [leaf];
   const inner = schemaOf({ name: 'element', type, depth: depth - 1, data: [] });
   return [
@@ -55,29 +57,54 @@ export function writeSynced(file: string, bytes: Uint8Array | string): void {
   }
 }
 
+/** Writes what another process has written to disk. */
+export function syncFile(file: string): void {
+  const handle = openSync(file, 'r');
+  try {
+    fsyncSync(handle);
+  } finally {
+    closeSync(handle);
+  }
+}
+
 export interface ParquetFile {
   columns: string[];
+  /** The type of each column's innermost values: physical, then the annotation if there is one. */
+  types: Record<string, string>;
   rows: number;
   footer: Record<string, string>;
-  /** Rows from `start` up to, but not including, `end`. */
-  read(start: number, end: number): Promise<Record<string, unknown>[]>;
+  /** Rows from `start` up to, but not including, `end`; only some columns if they are given. */
+  read(start: number, end: number, columns?: string[]): Promise<Record<string, unknown>[]>;
 }
 
 export async function openParquet(file: string): Promise<ParquetFile> {
   const buffer = await asyncBufferFromFile(file);
   const metadata = await parquetMetadataAsync(buffer);
   const columns: string[] = [];
+  const types: Record<string, string> = {};
   // The schema is a tree in depth-first order; its first level holds the columns.
-  for (let at = 1; at < metadata.schema.length; at = endOfSubtree(metadata.schema, at))
-    columns.push(metadata.schema[at]!.name);
+  for (let at = 1; at < metadata.schema.length; ) {
+    const { name } = metadata.schema[at]!;
+    columns.push(name);
+    at = endOfSubtree(metadata.schema, at);
+    const { type, converted_type: annotation } = metadata.schema[at - 1]!;
+    types[name] = annotation === undefined ? String(type) : `${type} ${annotation}`;
+  }
   return {
     columns,
+    types,
     rows: Number(metadata.num_rows),
     footer: Object.fromEntries(
       (metadata.key_value_metadata ?? []).map(({ key, value }) => [key, value ?? '']),
     ),
-    read: (rowStart, rowEnd) =>
-      parquetReadObjects({ file: buffer, metadata, rowStart, rowEnd }) as Promise<Record<string, unknown>[]>,
+    read: (rowStart, rowEnd, only) =>
+      parquetReadObjects({
+        file: buffer,
+        metadata,
+        rowStart,
+        rowEnd,
+        ...(only && { columns: only }),
+      }) as Promise<Record<string, unknown>[]>,
   };
 }
 

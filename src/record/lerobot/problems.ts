@@ -24,7 +24,21 @@ const RULES = {
   'video-timescale': 'the time unit of a video divides a frame evenly',
   'video-size': 'a video has the declared size',
   'video-range': 'an episode’s range in a video matches its pictures',
-  stats: 'statistics cover every feature, have the right shape and are finite',
+  'video-start': 'the first picture of a video is shown at 0 s',
+  'video-edit': 'an edit list neither hides nor repeats pictures',
+  'video-data': 'every encoded picture lies inside the file',
+  'video-codec': 'codec, pixel format, rate and sound of a video are the declared ones',
+  'video-decode': 'every picture can be decoded',
+  'video-black': 'a camera shows something',
+  'video-frozen': 'pictures change while the robot moves',
+  'video-duplicate': 'two cameras show different pictures',
+  picture: 'a picture is the one that was recorded with its row',
+  dtype: 'columns are stored in the declared type',
+  done: 'next.done marks the last row of an episode and no other',
+  limits: 'values lie inside the robot’s limits',
+  jump: 'values do not leap between two rows',
+  stats: 'statistics cover every feature, have the right shape and are those of the data',
+  digest: 'files written by Farhand are unchanged',
 } as const;
 
 export type Rule = keyof typeof RULES;

@@ -33,7 +33,8 @@ export function valueStats(values: Values): Stats {
 const emptyStats = (count: number): Stats =>
   Object.fromEntries(STAT_NAMES.map((name) => [name, name === 'count' ? [count] : []])) as unknown as Stats;
 
-function interpolated(sorted: Float64Array, part: number): number {
+/** A quantile by linear interpolation. */
+export function interpolated(sorted: Float64Array, part: number): number {
   const at = part * (sorted.length - 1);
   const below = Math.floor(at);
   const low = sorted[below]!;

@@ -1,5 +1,5 @@
 import type { Values } from './columns.ts';
-import { type Features, placeOf, type SourceEpisode, videoKeysOf } from './layout.ts';
+import { type Features, type FilePlace, type SourceEpisode, videoKeysOf } from './layout.ts';
 import { type Column, type ColumnType, parquetBytes } from './parquet.ts';
 import { pictureShape, STAT_NAMES, type StatName, type Stats } from './stats.ts';
 
@@ -8,6 +8,7 @@ const PHYSICAL: Record<string, ColumnType> = {
   float64: 'DOUBLE',
   int64: 'INT64',
   bool: 'BOOLEAN',
+  uint8: 'UINT_8',
 };
 
 const bigints = (values: readonly number[]): bigint[] => values.map(BigInt);
@@ -28,17 +29,22 @@ export function dataParquet(features: Features, columns: Record<string, Values>)
     });
 }
 
+export interface EpisodeEntry {
+  episode: number;
+  /** Of its files. */
+  place: FilePlace;
+  firstIndex: number;
+  rows: number;
+  fps: number;
+}
+
 /** `meta/episodes/…parquet`: one row. */
 export function episodeParquet(
   { info }: SourceEpisode,
   features: Features,
   stats: Record<string, Stats>,
-  episode: number,
-  firstIndex: number,
-  rows: number,
-  fps: number,
+  { episode, place, firstIndex, rows, fps }: EpisodeEntry,
 ): Uint8Array {
-  const place = placeOf(episode);
   const integer = (name: string, value: number): Column => ({
     name,
     type: 'INT64',

@@ -5,7 +5,7 @@ import type { Readable, Writable } from 'node:stream';
 import { TeleopError } from '../../core/errors.ts';
 import { badEpisode } from './grid.ts';
 import { jpegSize } from './jpeg-size.ts';
-import type { SourceFrame } from './layout.ts';
+import { LUMA_CELLS, type SourceFrame } from './layout.ts';
 import { PictureStats, type Stats } from './stats.ts';
 
 export const CODECS = ['av1', 'h264'] as const;
@@ -46,17 +46,28 @@ export const evenSize = ({ widthPx, heightPx }: PictureSize): PictureSize => ({
 });
 
 type Encoder = ChildProcessByStdio<Writable, Readable, Readable>;
+const LUMA_PIPE = 3;
 
-/** Writes one mp4 with exactly one picture per row at a constant rate; returns the pictures' statistics. */
-export async function encodeVideo(job: VideoJob): Promise<Stats> {
+export interface EncodedVideo {
+  stats: Stats;
+  /** The brightness of each picture before encoding, in 4 × 4 cells. */
+  lumas: number[][];
+}
+
+/** Writes one mp4 with exactly one picture per row at a constant rate. */
+export async function encodeVideo(job: VideoJob): Promise<EncodedVideo> {
   mkdirSync(path.dirname(job.file), { recursive: true });
-  const child = spawn('ffmpeg', ffmpegArguments(job), { stdio: ['pipe', 'pipe', 'pipe'] });
+  const child = spawn('ffmpeg', ffmpegArguments(job), {
+    stdio: ['pipe', 'pipe', 'pipe', 'pipe'],
+  }) as Encoder;
   const ended = exitOf(child);
   ended.catch(() => {});
   // Writes to a dead encoder fail; `ended` carries the reason.
   child.stdin.on('error', () => {});
   const stats = collectStats(child.stdout, job);
   stats.catch(() => {});
+  const lumas = collectLumas(child.stdio[LUMA_PIPE] as Readable);
+  lumas.catch(() => {});
   try {
     await feed(child, gateOf(child, ended), job);
   } catch (error) {
@@ -66,7 +77,7 @@ export async function encodeVideo(job: VideoJob): Promise<Stats> {
   }
   child.stdin.end();
   await ended;
-  return (await stats).finish();
+  return { stats: (await stats).finish(), lumas: await lumas };
 }
 
 function ffmpegArguments({ codec, fps, size, captures, file }: VideoJob): string[] {
@@ -93,7 +104,19 @@ function ffmpegArguments({ codec, fps, size, captures, file }: VideoJob): string
       'rawvideo',
       'pipe:1',
     ],
+    ...['-map', '0:v', '-vf', `scale=${LUMA_CELLS}:${LUMA_CELLS}:flags=area,format=gray`],
+    ...['-fps_mode', 'passthrough', '-pix_fmt', 'gray', '-f', 'rawvideo', `pipe:${LUMA_PIPE}`],
   ];
+}
+
+async function collectLumas(pipe: Readable): Promise<number[][]> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of pipe as AsyncIterable<Buffer>) chunks.push(chunk);
+  const bytes = Buffer.concat(chunks);
+  const size = LUMA_CELLS ** 2;
+  return Array.from({ length: Math.floor(bytes.length / size) }, (_, i) => [
+    ...bytes.subarray(i * size, (i + 1) * size),
+  ]);
 }
 
 function statsSize({ widthPx, heightPx }: PictureSize): PictureSize {

@@ -1,0 +1,163 @@
+import { existsSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import type { EpisodeMeta } from './episode-meta.ts';
+import { type DatasetInfo, STATS_FILE } from './layout.ts';
+import { Moments } from './moments.ts';
+import type { Problems } from './problems.ts';
+import { STAT_NAMES } from './stats.ts';
+
+/** What was found in the data: per episode, per feature. */
+export type FoundStats = ReadonlyMap<number, ReadonlyMap<string, Moments>>;
+
+type Stored = Record<string, Record<string, unknown>>;
+interface Place {
+  file: string;
+  row: number | null;
+}
+
+/** Writers that renumber episodes keep the statistics of these as they were; no policy uses them. */
+const RENUMBERED = ['index', 'episode_index', 'task_index'];
+
+export function checkStats(
+  dir: string,
+  info: DatasetInfo,
+  episodes: readonly EpisodeMeta[],
+  found: FoundStats,
+  problems: Problems,
+): void {
+  const stored = readStats(dir, problems);
+  if (stored !== null) {
+    checkShapes(info, stored, { file: STATS_FILE, row: null }, problems, true);
+    checkFound(stored, joined(found), { file: STATS_FILE, row: null }, problems);
+  }
+  for (const { episode, file, row, stats } of episodes) {
+    checkShapes(info, stats, { file, row }, problems, false);
+    const own = found.get(episode);
+    if (own !== undefined) checkFound(stats, own, { file, row }, problems);
+  }
+}
+
+function readStats(dir: string, problems: Problems): Stored | null {
+  const file = path.join(dir, STATS_FILE);
+  if (!existsSync(file)) {
+    problems.add('stats', STATS_FILE, null, 'missing: policies cannot normalise their inputs');
+    return null;
+  }
+  try {
+    return JSON.parse(readFileSync(file, 'utf8')) as Stored;
+  } catch (error) {
+    problems.add('file-unreadable', STATS_FILE, null, (error as Error).message);
+    return null;
+  }
+}
+
+function joined(found: FoundStats): Map<string, Moments> {
+  const all = new Map<string, Moments>();
+  for (const own of found.values())
+    for (const [key, moments] of own) {
+      const sum = all.get(key) ?? new Moments(moments.mean.length);
+      sum.merge(moments);
+      all.set(key, sum);
+    }
+  return all;
+}
+
+/** Statistics of single episodes are optional: `isRequired` is false for them. */
+function checkShapes(
+  { features }: DatasetInfo,
+  stored: Stored,
+  { file, row }: Place,
+  problems: Problems,
+  isRequired: boolean,
+): void {
+  for (const [key, { dtype, shape }] of Object.entries(features)) {
+    if (dtype === 'string') continue;
+    const own = stored[key];
+    if (own === undefined) {
+      if (isRequired) problems.add('stats', file, row, `${key} has no statistics`);
+      continue;
+    }
+    const isPicture = dtype === 'video' || dtype === 'image';
+    const count = isPicture ? 3 : shape.reduce((product, n) => product * n, 1);
+    const problem = (message: string) => problems.add('stats', file, row, `${key}.${message}`);
+    for (const name of STAT_NAMES) checkShape(problem, name, own[name], count, isPicture);
+    checkOrder(problem, own);
+  }
+}
+
+/** Quantiles were added later: a dataset without them is valid. */
+const QUANTILE = /^q\d\d$/;
+
+function checkShape(
+  problem: (message: string) => void,
+  name: string,
+  value: unknown,
+  count: number,
+  isPicture: boolean,
+): void {
+  if (value === undefined || value === null) {
+    if (!QUANTILE.test(name)) problem(`${name} is missing`);
+    return;
+  }
+  const flat = numbersOf(value);
+  const due = name === 'count' ? 1 : count;
+  const isGrey = isPicture && flat.length === 1;
+  if (flat.length !== due && !isGrey) problem(`${name} has ${flat.length} values, not ${due}`);
+  else if (!flat.every(Number.isFinite)) problem(`${name} is not finite`);
+  else if (isPicture && name !== 'count' && depthOf(value) !== 3)
+    problem(`${name} does not have the shape (3, 1, 1)`);
+  else if (name === 'std' && flat.some((each) => each < 0)) problem('std is negative');
+  else if (isPicture && name !== 'count' && flat.some((each) => each < -0.01 || each > 1.01))
+    problem(`${name} is not between 0 and 1`);
+}
+
+const depthOf = (value: unknown): number => (Array.isArray(value) ? 1 + depthOf(value[0]) : 0);
+
+const numbersOf = (value: unknown): number[] =>
+  (Array.isArray(value) ? (value.flat(Number.POSITIVE_INFINITY) as unknown[]) : [value]).map((each) =>
+    typeof each === 'number' || typeof each === 'bigint' ? Number(each) : Number.NaN,
+  );
+
+/** Rounding of 32-bit sums, and the bins of estimated quantiles. */
+const slack = (min: number, max: number): number =>
+  1e-3 * (max - min) + 1e-5 * Math.max(Math.abs(min), Math.abs(max)) + 1e-6;
+
+function checkOrder(problem: (message: string) => void, own: Record<string, unknown>): void {
+  const [min, max] = [numbersOf(own['min']), numbersOf(own['max'])];
+  for (const name of ['mean', 'q01', 'q10', 'q50', 'q90', 'q99']) {
+    if (own[name] === undefined || own[name] === null) continue;
+    const values = numbersOf(own[name]);
+    const at = values.findIndex((value, i) => {
+      const margin = 10 * slack(min[i]!, max[i]!);
+      return value < min[i]! - margin || value > max[i]! + margin;
+    });
+    if (at >= 0) problem(`${name}[${at}] is ${values[at]}, outside min ${min[at]} … max ${max[at]}`);
+  }
+}
+
+function checkFound(
+  stored: Stored,
+  found: ReadonlyMap<string, Moments>,
+  { file, row }: Place,
+  problems: Problems,
+): void {
+  for (const [key, moments] of found) {
+    const own = stored[key];
+    if (own === undefined || RENUMBERED.includes(key)) continue;
+    const compare = (name: string, i: number, value: number, allowed: number): void => {
+      const claimed = numbersOf(own[name])[i];
+      if (claimed === undefined || !Number.isFinite(claimed) || Math.abs(claimed - value) <= allowed) return;
+      problems.add('stats', file, row, `${key}.${name}[${i}] is ${claimed}, but the data has ${value}`);
+    };
+    compare('count', 0, moments.count, 0);
+    for (let i = 0; i < moments.mean.length; i++) {
+      const [min, max] = [moments.min[i]!, moments.max[i]!];
+      const allowed = slack(min, max);
+      compare('min', i, min, allowed);
+      compare('max', i, max, allowed);
+      compare('mean', i, moments.mean[i]!, allowed);
+      // A deviation from 32-bit squares loses half the digits.
+      compare('std', i, moments.std(i), allowed + 3e-4 * Math.max(Math.abs(min), Math.abs(max)));
+    }
+  }
+}
