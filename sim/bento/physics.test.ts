@@ -9,7 +9,7 @@ import { type Body, POSE_SIZE } from './bento-view.ts';
 import { createKinematicWorld } from './kinematic-world.ts';
 import { loadMujoco } from './mujoco-world.ts';
 import { sceneBodies } from './task-objects.ts';
-import { TaskPlay } from './task-play.ts';
+import { TaskPlay } from './task-play.test.bench.ts';
 import type { MakeWorld, World } from './world.ts';
 
 const SHOULDER = 0;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { FAR_M, segmentBoxDistance, segmentDistance, segmentHeight } from './distance.ts';
+import { FAR_M, segmentBoxDistanceInto, segmentDistance, segmentHeight } from './distance.ts';
 
 const STEPS = 200;
 const coordinates = (count: number) =>
@@ -51,7 +51,9 @@ describe('distances', () => {
     fc.assert(
       fc.property(coordinates(6), coordinates(3), (ends, corner) => {
         const box = [...corner, corner[0]! + 0.3, corner[1]! + 0.5, corner[2]! + 0.1];
-        const found = segmentBoxDistance(Float64Array.from(ends), 0, Float64Array.from(box), 0);
+        const out = new Float64Array(1);
+        segmentBoxDistanceInto(Float64Array.from(ends), 0, Float64Array.from(box), 0, out, 0);
+        const found = out[0]!;
         let least = Number.POSITIVE_INFINITY;
         for (const p of along(ends, 0))
           least = Math.min(least, Math.hypot(...p.map((x, i) => Math.max(0, box[i]! - x, x - box[i + 3]!))));

@@ -41,15 +41,9 @@ export function segmentHeight(ends: Float64Array, a: number, zM: number): number
   return Math.min(ends[a + 2]!, ends[a + 5]!) - zM;
 }
 
-export function segmentBoxDistance(ends: Float64Array, a: number, boxes: Float64Array, b: number): number {
-  segmentBoxDistanceInto(ends, a, boxes, b, result, 0);
-  return result[0]!;
-}
-
 /**
  * From the segment at `a` of `ends` to the box at `b` of `boxes` (lower corner, upper corner), to `out[at]`;
- * 0 if they meet. Beyond `FAR_M` the result
- * may be too small, but not below `FAR_M`.
+ * 0 if they meet. Beyond `FAR_M` the result may be too small, but not below `FAR_M`.
  */
 export function segmentBoxDistanceInto(
   ends: Float64Array,

@@ -227,7 +227,7 @@ describe('a page that drives a fleet robot', { skip }, () => {
     await page.lease.release();
   });
 
-  it('stops the robot when its cockpit process is killed', async (t) => {
+  it('stops the robot when its page operator process is killed', async (t) => {
     page = await openPage(ann);
     await page.drive();
     const seen = transitions().length;
@@ -235,8 +235,10 @@ describe('a page that drives a fleet robot', { skip }, () => {
     const killedNs = nowNs();
     process.kill(operator!, 'SIGKILL');
     const { robotNs } = await next(seen, 'stopped', 20_000);
-    t.diagnostic(`robot stopped ${((robotNs - killedNs) / 1e6).toFixed(1)} ms after its cockpit was killed`);
-    assert.match(String((await page.receive('ended'))['reason']), /cockpit ended \(SIGKILL\)/);
+    t.diagnostic(
+      `robot stopped ${((robotNs - killedNs) / 1e6).toFixed(1)} ms after its page operator was killed`,
+    );
+    assert.match(String((await page.receive('ended'))['reason']), /page operator ended \(SIGKILL\)/);
     await page.until('closed', () => page.closed);
     page.close();
     await page.lease.release();

@@ -7,12 +7,12 @@ import { TeleopError } from '../../src/core/errors.ts';
 import { monotonicClock } from '../../src/core/time/clock.ts';
 import { CanBus } from '../../src/robot/buses/can.ts';
 import { emptyFrame, frameText, parseFrameText } from '../../src/robot/buses/can-frame.ts';
-import { LoopbackCan } from '../../src/robot/buses/loopback-can.ts';
 import { canBackend } from '../../src/robot/buses/open-can.ts';
 import { openPty, type Pty } from '../../src/robot/buses/pty.ts';
 import { openPackagedSerial } from '../../src/robot/buses/serial.ts';
 import { needs } from '../needs.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
+import { LoopbackCan } from './loopback-can.ts';
 
 const skip = needs('Linux');
 const frames = (...texts: string[]) => texts.map((text) => parseFrameText(text)!);

@@ -82,7 +82,7 @@ export class PageOperatorProcess {
   #over(what: string): void {
     if (this.#ending) return;
     this.end();
-    this.#handlers.ended(`the cockpit ${what}`.slice(0, MAX_REASON));
+    this.#handlers.ended(`the page operator ${what}`.slice(0, MAX_REASON));
   }
 }
 

@@ -9,7 +9,7 @@ import { PictureLine } from './picture-line.ts';
 
 const MS = 1e6;
 
-describe('the rig of a cockpit', () => {
+describe('the rig of a page operator', () => {
   const ports = { link: [1, 2, 3], deskPort: 4, telemetryPort: 5 };
 
   it('is the robot’s, without network inputs and automatic arming', () => {

@@ -34,7 +34,7 @@ describe('flight recorder', () => {
     assert.deepEqual(first!['measuredRad'], [0.5, 0.5]);
     // These are the keys of a flight file.
     const keys =
-      'robotNs state limitedBy epoch engagement seq commandNs appliedNs readingNs clearanceM gripper';
+      'robotNs state limitedBy epoch engagement seq commandNs acceptedNs readingNs clearanceM gripper';
     const arrays = 'goalRad targetRad targetRadS measuredRad measuredRadS';
     assert.deepEqual(Object.keys(first!), `${keys} ${arrays}`.split(' '));
   });

@@ -10,7 +10,8 @@ export const FLIGHT = struct({
   engagement: number,
   seq: number,
   commandNs: number,
-  appliedNs: number,
+  /** When the newest command was accepted; the trace has when the driver wrote it. */
+  acceptedNs: number,
   readingNs: number,
   clearanceM: number,
   gripper: number,

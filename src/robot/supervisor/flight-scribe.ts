@@ -32,7 +32,7 @@ export class FlightScribe {
     engagement: number,
     seq: number,
     commandNs: number,
-    appliedNs: number,
+    acceptedNs: number,
   ): void {
     const { reading } = supervisor;
     const record = this.#record;
@@ -43,7 +43,7 @@ export class FlightScribe {
     record.engagement = engagement;
     record.seq = seq;
     record.commandNs = commandNs;
-    record.appliedNs = appliedNs;
+    record.acceptedNs = acceptedNs;
     record.readingNs = reading.robotNs;
     record.clearanceM = motion.clearanceM;
     record.gripper = reading.gripper;

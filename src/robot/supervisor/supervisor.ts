@@ -62,7 +62,7 @@ export class Supervisor {
   #seenEngagement = 0;
   #seq = 0;
   #commandNs = Number.NaN;
-  #appliedNs = Number.NEGATIVE_INFINITY;
+  #acceptedNs = Number.NEGATIVE_INFINITY;
   #readNs: number;
   /** The last cycle, or when the joints were powered. */
   #tickNs: number;
@@ -302,7 +302,7 @@ export class Supervisor {
     );
     this.#commandNs = command.sampledRobotNs;
     this.#gripper = command.gripper;
-    this.#appliedNs = nowNs;
+    this.#acceptedNs = nowNs;
     return this.#offer(nowNs, true);
   }
 
@@ -372,7 +372,7 @@ export class Supervisor {
 
   #move(nowNs: number): void {
     if (this.#state === 'engaged') {
-      if (nowNs - this.#appliedNs > this.#config.commandTimeoutMs * NS_PER_MS) {
+      if (nowNs - this.#acceptedNs > this.#config.commandTimeoutMs * NS_PER_MS) {
         this.#counters.add('watchdog');
         this.#go('watchdog', `no command for ${this.#config.commandTimeoutMs} ms`, nowNs);
       } else if (this.#touch.isTooHard) {
@@ -390,7 +390,7 @@ export class Supervisor {
 
   #note(nowNs: number): void {
     const [engagement, seq] = [this.#engagement, this.#seq];
-    this.#scribe?.note(nowNs, this, this.#motion, engagement, seq, this.#commandNs, this.#appliedNs);
+    this.#scribe?.note(nowNs, this, this.#motion, engagement, seq, this.#commandNs, this.#acceptedNs);
   }
 
   #read(nowNs: number): void {

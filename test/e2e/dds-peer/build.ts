@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, statSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { packageRoot } from '../../../src/files/package-root.ts';
 import { absent } from '../../needs.ts';
@@ -42,7 +42,10 @@ const COMMANDERS = {
   },
 } as const;
 
-/** Builds a peer if its compiler, library and headers are installed; otherwise reports what is missing. */
+/**
+ * Builds a peer if its compiler, library and headers are installed; otherwise reports what is missing. An
+ * interrupted or a parallel build leaves no half-written program.
+ */
 export function buildPeer(name: keyof typeof PEERS | keyof typeof COMMANDERS): BuiltPeer {
   const peer = { ...PEERS, ...COMMANDERS }[name];
   const file = path.join(TARGET, peer.file);
@@ -53,10 +56,16 @@ export function buildPeer(name: keyof typeof PEERS | keyof typeof COMMANDERS): B
     file: '',
     missing: absent(name, `apt-get install ${peer.packages} (${why})`, true),
   });
-  for (const [command, ...args] of peer.steps) {
-    const { status, error, stderr } = spawnSync(command, args, { cwd: TARGET, encoding: 'utf8' });
-    if (error !== undefined) return missing(`no ${command}`);
-    if (status !== 0) return missing(`${command}: ${stderr.split('\n')[0]}`);
+  const cwd = mkdtempSync(path.join(TARGET, 'build-'));
+  try {
+    for (const [command, ...args] of peer.steps) {
+      const { status, error, stderr } = spawnSync(command, args, { cwd, encoding: 'utf8' });
+      if (error !== undefined) return missing(`no ${command}`);
+      if (status !== 0) return missing(`${command}: ${stderr.split('\n')[0]}`);
+    }
+    renameSync(path.join(cwd, peer.file), file);
+    return { file, missing: false };
+  } finally {
+    rmSync(cwd, { recursive: true, force: true });
   }
-  return { file, missing: false };
 }

@@ -82,25 +82,6 @@ export const STATUS_ERROR = {
   access: 7,
 } as const;
 
-const STATUS_TEXTS = [
-  '',
-  'instruction failed',
-  'unknown instruction',
-  'bad CRC received',
-  'value out of range',
-  'wrong data length',
-  'value beyond its limit',
-  'access denied (torque on, or read only)',
-] as const;
-
-/** An error byte as text; empty when nothing is wrong. */
-export function statusErrorText(error: number): string {
-  const code = error & 0x7f;
-  const own = code === 0 ? '' : (STATUS_TEXTS[code] ?? `error ${code}`);
-  if ((error & ALERT) === 0) return own;
-  return own === '' ? 'hardware alert' : `${own}, hardware alert`;
-}
-
 export const HARDWARE_ERROR = {
   voltage: 0x01,
   overheat: 0x04,

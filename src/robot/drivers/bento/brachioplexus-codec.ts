@@ -59,16 +59,6 @@ export type BrachioplexusRejection =
   | 'bad-length'
   | 'bad-joint-id';
 
-export const BRACHIOPLEXUS_REJECTIONS: readonly BrachioplexusRejection[] = [
-  'short',
-  'bad-header',
-  'unknown-type',
-  'bad-size',
-  'bad-checksum',
-  'bad-length',
-  'bad-joint-id',
-];
-
 export const emptyBrachioplexus = (type: PacketType = PACKET.control): BrachioplexusPacket => ({
   type,
   sceneIndex: 0,

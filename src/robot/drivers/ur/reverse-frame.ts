@@ -16,8 +16,3 @@ export function encodeReverseFrame(
     frame.writeInt32BE(values === null ? 0 : Math.round(values[i]! * REVERSE_SCALE) | 0, 4 + 4 * i);
   frame.writeInt32BE(mode, 28);
 }
-
-export function decodeReverseFrame(frame: Buffer): { timeoutMs: number; values: number[]; mode: number } {
-  const values = Array.from({ length: 6 }, (_, i) => frame.readInt32BE(4 + 4 * i) / REVERSE_SCALE);
-  return { timeoutMs: frame.readInt32BE(0), values, mode: frame.readInt32BE(28) };
-}

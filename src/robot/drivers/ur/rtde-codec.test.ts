@@ -2,12 +2,11 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { decodeReverseFrame, encodeReverseFrame, REVERSE_FRAME_BYTES } from './reverse-frame.ts';
+import { encodeReverseFrame, REVERSE_FRAME_BYTES } from './reverse-frame.ts';
 import {
   dataPackage,
   decodeReply,
   encodeControlVersionRequest,
-  encodePause,
   encodeSetupInputs,
   encodeSetupOutputs,
   encodeStart,
@@ -42,7 +41,6 @@ describe('RTDE messages', () => {
       setup_outputs_125Hz: encodeSetupOutputs(125, names('setup_outputs_125Hz')),
       setup_inputs: encodeSetupInputs(names('setup_inputs')),
       start: encodeStart(),
-      pause: encodePause(),
     };
     for (const [name, bytes] of Object.entries(own))
       assert.equal(bytes.toString('hex'), bytesOf(vector(name)).toString('hex'), name);
@@ -135,11 +133,10 @@ describe('setpoint frames', () => {
         (q, ms, mode) => {
           const frame = Buffer.alloc(REVERSE_FRAME_BYTES);
           encodeReverseFrame(frame, ms, q, mode);
-          const back = decodeReverseFrame(frame);
-          assert.equal(back.timeoutMs, ms);
-          assert.equal(back.mode, mode);
-          back.values.forEach((rad, i) => {
-            assert.ok(Math.abs(rad - q[i]!) <= 0.5e-6 + 1e-12);
+          assert.equal(frame.readInt32BE(0), ms);
+          assert.equal(frame.readInt32BE(28), mode);
+          q.forEach((rad, i) => {
+            assert.ok(Math.abs(frame.readInt32BE(4 + 4 * i) / 1e6 - rad) <= 0.5e-6 + 1e-12);
           });
         },
       ),

@@ -46,7 +46,6 @@ export const encodeVersionRequest = (version: number): Buffer =>
   message(RTDE.version, Buffer.of(version >> 8, version & 0xff));
 export const encodeControlVersionRequest = (): Buffer => message(RTDE.controlVersion);
 export const encodeStart = (): Buffer => message(RTDE.start);
-export const encodePause = (): Buffer => message(RTDE.pause);
 
 export function encodeSetupOutputs(hz: number, names: readonly string[]): Buffer {
   const rate = Buffer.alloc(8);

@@ -1,10 +1,9 @@
-import { TeleopError } from '../../core/errors.ts';
-import type { CanBackend, CanEvents, CanLink } from './can.ts';
-import { type CanFrame, emptyFrame } from './can-frame.ts';
+import { TeleopError } from '../../src/core/errors.ts';
+import type { CanBackend, CanEvents, CanLink } from '../../src/robot/buses/can.ts';
+import { type CanFrame, emptyFrame } from '../../src/robot/buses/can-frame.ts';
 
 /**
- * A bus in memory: what one user sends, all others receive, in a frame that is overwritten afterwards. For
- * tests and for simulators in the same thread.
+ * A bus in memory: what one user sends, all others receive, in a frame that is overwritten afterwards.
  */
 export class LoopbackCan {
   readonly #members = new Map<CanLink, CanEvents>();
