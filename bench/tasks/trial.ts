@@ -3,6 +3,7 @@ import { ManualClock } from '../../src/core/time/clock.ts';
 import { baseFromVr, quatConjugate, quatMultiply, quatRotate } from '../../src/geometry/frames.ts';
 import type { InputDevice } from '../../src/input/device.ts';
 import type { HandSample, SampleStatus } from '../../src/messages/hand-sample.ts';
+import type { PackedTrace } from '../../src/messages/trace-record.ts';
 import { WORLD_STATE, type WorldState } from '../../src/messages/world-state.ts';
 import { loadRig } from '../../src/rig/rig.ts';
 import { loadModel } from '../../src/rig/robot-models.ts';
@@ -63,13 +64,18 @@ export async function runTrial(mujoco: Mujoco, settings: TrialSettings): Promise
     (_, to, nowNs) => link.delayNs(to, nowNs),
   );
   const log = new WorldLog(driver);
+  const oneWay = new OneWay();
   const person = new Person(taskNamed(task), seed, {
     look: (out) => log.at(clock.nowNs() / 1e9 - CAMERA_S - link.downS - PERSON.visuomotorS, out),
-    loopDelayS: () => link.upS + link.downS + CAMERA_S + SERVO_S + (playout === 'none' ? 0 : 0.03),
+    loopDelayS: () => oneWay.meanS + link.downS + CAMERA_S + SERVO_S,
   });
   const inputs = new Map([['person', { device: new PersonInput(person), automatic: true }]]);
   const operator = { ...rig.operator, input: 'person', inputs: { person: {} } };
-  await joinLocally({ rig: { ...rig, operator }, model, clock, network, sealed: false, driver, inputs });
+  const onClosed = (record: PackedTrace) => oneWay.note(record);
+  await joinLocally({
+    ...{ rig: { ...rig, operator }, model, clock, network },
+    ...{ sealed: false, driver, inputs, onClosed },
+  });
   const startS = clock.nowNs() / 1e9;
   const limitS = taskNamed(task).limitS;
   while (!log.isOver && clock.nowNs() / 1e9 - startS < limitS + 1) {
@@ -82,9 +88,18 @@ export async function runTrial(mujoco: Mujoco, settings: TrialSettings): Promise
   return { success, timeS: elapsedS, score, drops: log.drops, collisions: log.collisions };
 }
 
-/** Both directions of an emulated link; also what it costs at the moment. */
+/** From the hand to the driver, as the last second or so has been: the link and the playout delay. */
+class OneWay {
+  meanS = 0;
+
+  note({ sampledNs, appliedNs, offsetNs }: PackedTrace): void {
+    const tookS = (appliedNs - offsetNs - sampledNs) / 1e9;
+    if (Number.isFinite(tookS)) this.meanS += (tookS - this.meanS) * (this.meanS === 0 ? 1 : 0.01);
+  }
+}
+
+/** Both directions of an emulated link; also what the way back costs at the moment. */
 class TrialLink {
-  upS = 0;
   downS = 0;
   readonly #models: readonly LinkModel[];
 
@@ -98,9 +113,7 @@ class TrialLink {
     const isUp = peerPort(to) < FIRST_OPERATOR_PORT;
     const outNs = this.#models[isUp ? 0 : 1]!.admit(nowNs, DATAGRAM_BYTES);
     if (outNs === null) return null;
-    const delayS = (outNs - nowNs) / 1e9;
-    if (isUp) this.upS = delayS;
-    else this.downS = delayS;
+    if (!isUp) this.downS = (outNs - nowNs) / 1e9;
     return outNs - nowNs;
   }
 }

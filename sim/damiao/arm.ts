@@ -2,12 +2,15 @@ import type { RobotModel } from '../../src/geometry/robot-model.ts';
 import type { CanFrame } from '../../src/robot/buses/can-frame.ts';
 import type { ArmFacts } from '../../src/robot/buses/damiao/arm-config.ts';
 import type { MotorLimits } from '../../src/robot/buses/damiao/motors.ts';
+import type { Plant } from '../plant.ts';
 import { SimMotor } from './motor.ts';
 
 export interface SimArmOptions {
   facts: ArmFacts;
   model: RobotModel;
   startRad?: readonly number[];
+  /** Follows the motors' own positions; without one those are the joints'. */
+  plant?: Plant | null;
   /** Joints that sink without power, and where to. */
   sags: readonly { joint: number; toRad: number }[];
   /** Motors with limits that differ from their type's, by index. */
@@ -30,7 +33,8 @@ export class SimArm {
   #wasOn = false;
 
   constructor(options: SimArmOptions) {
-    const { facts, model, startRad = model.homeRad, limits = {} } = options;
+    const { facts, model, plant = null, limits = {} } = options;
+    const startRad = options.startRad ?? plant?.positionsRad ?? model.homeRad;
     this.#options = options;
     this.#onEvent = options.onEvent ?? (() => {});
     this.joints = facts.motors.length;
@@ -58,11 +62,11 @@ export class SimArm {
   }
 
   get positionsRad(): number[] {
-    return this.motors.slice(0, this.joints).map(({ positionRad }) => positionRad);
+    return this.motors.slice(0, this.joints).map((motor) => (motor.measured ?? motor).positionRad);
   }
 
   get velocitiesRadS(): number[] {
-    return this.motors.slice(0, this.joints).map(({ velocityRadS }) => velocityRadS);
+    return this.motors.slice(0, this.joints).map((motor) => (motor.measured ?? motor).velocityRadS);
   }
 
   /** 1 is closed. */
@@ -86,9 +90,29 @@ export class SimArm {
     if (on !== this.#wasOn) this.#onEvent(on ? 'enabled' : 'a motor has no power');
     this.#wasOn = on;
     this.#lifted ||= on;
+    this.#moveThings(dtS);
     const sagging = this.#lifted && this.#sag(dtS);
     if (sagging && !this.#dropping) this.#onEvent('dropped: joints sag without power');
     this.#dropping = sagging;
+  }
+
+  /** The plant follows the motors, and they measure what it does. */
+  #moveThings(dtS: number): void {
+    const { plant = null, facts } = this.#options;
+    if (plant === null) return;
+    const wantedRad = this.motors.map(({ positionRad }) => positionRad);
+    plant.step(dtS, wantedRad, this.gripper);
+    const { openRad, closedRad } = facts.gripper;
+    this.motors.forEach((motor, i) => {
+      motor.measured =
+        i < this.joints
+          ? {
+              positionRad: plant.positionsRad[i]!,
+              velocityRadS: plant.velocitiesRadS[i]!,
+              torqueNm: plant.effortsNm[i]!,
+            }
+          : { positionRad: openRad + plant.gripper * (closedRad - openRad), torqueNm: 0, velocityRadS: 0 };
+    });
   }
 
   #sag(dtS: number): boolean {

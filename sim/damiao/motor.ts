@@ -43,6 +43,8 @@ export class SimMotor {
   positionRad: number;
   velocityRadS = 0;
   torqueNm = 0;
+  /** What the encoder and the drive measure, where something else moves the joint. */
+  measured: { positionRad: number; velocityRadS: number; torqueNm: number } | null = null;
   /** No longer replies. */
   mute = false;
   /** Orders and commands received. */
@@ -198,9 +200,10 @@ export class SimMotor {
     const frame = motorFrame(this.replyId, fd);
     const { data } = frame;
     const [p, v, t] = this.#limits;
-    const q = scaled(this.positionRad, -p, p, 16);
-    const dq = scaled(this.velocityRadS, -v, v, 12);
-    const tau = scaled(this.torqueNm, -t, t, 12);
+    const { positionRad, velocityRadS, torqueNm } = this.measured ?? this;
+    const q = scaled(positionRad, -p, p, 16);
+    const dq = scaled(velocityRadS, -v, v, 12);
+    const tau = scaled(torqueNm, -t, t, 12);
     data[0] = (this.status << 4) | (this.id & 15);
     data[1] = q >> 8;
     data[2] = q;

@@ -9,6 +9,7 @@ import { openPty, type Pty } from '../../src/robot/buses/pty.ts';
 import { JSON_OPTION, Narrator } from '../narrator.ts';
 import { replaceLink } from '../pty-link.ts';
 import { onCommands } from '../tcp.ts';
+import { WORLD_OPTIONS, WorldPlant } from '../world-plant.ts';
 import type { SimArm, SimArmOptions } from './arm.ts';
 import { DamiaoSimulation } from './simulation.ts';
 
@@ -29,6 +30,7 @@ export const damiaoOptions = (kind: Pick<ArmKind, 'adapter' | 'models'>): Record
   },
   side: { type: 'string', value: Object.keys(kind.models).join('|'), about: 'which arm to simulate' },
   start: { type: 'string', value: 'DEG,…', about: 'joint angles at the start (default: the model’s home)' },
+  ...WORLD_OPTIONS,
   json: JSON_OPTION,
   seconds: { type: 'string', value: 'S', about: 'end after S seconds (default: at Ctrl-C)' },
 });
@@ -46,13 +48,16 @@ export async function runDamiao(kind: ArmKind, given: Given, stop: AbortSignal):
   const model = loadModel(modelOf(kind, given));
   const startRad = startOf(given, model.joints.length);
   const seconds = numberOption(given, 'seconds', 0.1, 86_400);
+  const plant = await WorldPlant.chosen(given, model);
+  if (plant !== null) plant.onProgress = (what) => console.log(`sim ${kind.name}: ${what}`);
   const pty = await openPty();
   const simulation = new DamiaoSimulation(pty, {
     facts: kind.facts,
     model,
     adapter: kind.adapter,
     sags: kind.sags,
-    ...(startRad && { startRad }),
+    plant,
+    ...(startRad && plant === null && { startRad }),
     onEvent: (what) => console.error(`sim ${kind.name}: ${what}`),
   });
   const narrator = new Narrator(given.values['json'] === true);

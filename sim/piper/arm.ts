@@ -3,6 +3,7 @@ import type { RobotModel } from '../../src/geometry/robot-model.ts';
 import type { CanFrame } from '../../src/robot/buses/can-frame.ts';
 import { int32 } from '../../src/robot/drivers/piper/feedback.ts';
 import { CAN_CONTROL, ID, MILLIDEG_PER_RAD, MOVE, UM_PER_M } from '../../src/robot/drivers/piper/frames.ts';
+import type { Plant } from '../plant.ts';
 import { JointMotion } from './joint-motion.ts';
 import { solvePose } from './kinematics.ts';
 
@@ -17,6 +18,8 @@ export interface PiperArmOptions {
   /** For example `S-V1.8-2`. */
   firmware: string;
   startRad: readonly number[];
+  /** Follows the arm's set-points; without one they are the positions. */
+  plant?: Plant | null;
   /** Starts in the leader role, which sends no feedback. */
   leader?: boolean;
   /** Called on visible events: stopped, dropped, enabled. */
@@ -25,7 +28,9 @@ export interface PiperArmOptions {
 
 /** The arm itself: its reaction to commands, and its motion. Time and bus are passed in. */
 export class PiperArm {
+  /** The set-point; also where the joints are, unless a plant follows it. */
   readonly motion: JointMotion;
+  readonly plant: Plant | null;
   readonly chain: Chain;
   readonly firmware: string;
   readonly #model: RobotModel;
@@ -38,14 +43,22 @@ export class PiperArm {
   limitBits = 0;
   commBits = 0;
   leader: boolean;
-  gripperM = 0;
+  #fingersM = 0;
   gripperEnabled = false;
   gripperTargetM = 0;
   gripperNm = 0;
   /** Commands ignored because of the arm's state. */
   ignored = 0;
 
-  constructor({ model, firmware, startRad, leader = false, onEvent = () => {} }: PiperArmOptions) {
+  constructor({
+    model,
+    firmware,
+    startRad,
+    plant = null,
+    leader = false,
+    onEvent = () => {},
+  }: PiperArmOptions) {
+    this.plant = plant;
     this.#model = model;
     this.firmware = firmware;
     this.leader = leader;
@@ -58,9 +71,23 @@ export class PiperArm {
 
   step(dtS: number): void {
     this.motion.step(dtS);
-    if (!this.gripperEnabled || this.motion.stopped) return;
-    const most = GRIPPER_M_S * dtS;
-    this.gripperM += Math.max(-most, Math.min(most, this.gripperTargetM - this.gripperM));
+    if (this.gripperEnabled && !this.motion.stopped) {
+      const most = GRIPPER_M_S * dtS;
+      this.#fingersM += Math.max(-most, Math.min(most, this.gripperTargetM - this.#fingersM));
+    }
+    this.plant?.step(dtS, this.motion.positionsRad, 1 - this.#fingersM / STROKE_M);
+  }
+
+  get positionsRad(): Float64Array {
+    return this.plant?.positionsRad ?? this.motion.positionsRad;
+  }
+
+  get velocitiesRadS(): Float64Array {
+    return this.plant?.velocitiesRadS ?? this.motion.velocitiesRadS;
+  }
+
+  get gripperM(): number {
+    return this.plant === null ? this.#fingersM : STROKE_M * (1 - this.plant.gripper);
   }
 
   /** A command from the bus. The caller replies to queries. */

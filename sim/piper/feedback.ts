@@ -1,5 +1,5 @@
 import type { CanFrame } from '../../src/robot/buses/can-frame.ts';
-import { DRIVER_FLAG } from '../../src/robot/drivers/piper/feedback.ts';
+import { DRIVER_FLAG, GRIPPER_RADIUS_M, nmPerA } from '../../src/robot/drivers/piper/feedback.ts';
 import {
   ID,
   millideg,
@@ -12,6 +12,7 @@ import {
 import type { PiperArm } from './arm.ts';
 
 const JOINTS = [0, 1, 2, 3, 4, 5];
+const RESTING_MA = 350;
 /** Sent 200 times a second; the low-speed frames 40 times: 3,040 frames a second. */
 const FAST_IDS = [
   ...[0, 1, 2, 3, 4, 5, 6, 7].map((i) => ID.status + i),
@@ -64,9 +65,14 @@ export class FeedbackRound {
   }
 
   #highSpeed(joint: number, data: Uint8Array): void {
-    putInt16(data, 0, Math.round(this.#arm.motion.velocitiesRadS[joint]! * 1000));
-    putInt16(data, 2, this.#arm.motion.powered[joint] === 1 ? 350 : 0);
-    putInt32(data, 4, millideg(this.#arm.motion.positionsRad[joint]!));
+    putInt16(data, 0, Math.round(this.#arm.velocitiesRadS[joint]! * 1000));
+    putInt16(data, 2, this.#arm.motion.powered[joint] === 1 ? this.#currentMa(joint) : 0);
+    putInt32(data, 4, millideg(this.#arm.positionsRad[joint]!));
+  }
+
+  #currentMa(joint: number): number {
+    const { plant } = this.#arm;
+    return plant === null ? RESTING_MA : Math.round((1000 * plant.effortsNm[joint]!) / nmPerA(joint));
   }
 
   #lowSpeed(joint: number, data: Uint8Array): void {
@@ -79,7 +85,7 @@ export class FeedbackRound {
 
   #pose(third: number, data: Uint8Array): void {
     if (third === 0) {
-      this.#arm.chain.frame(this.#arm.motion.positionsRad, 6, this.#positionM, this.#quat);
+      this.#arm.chain.frame(this.#arm.positionsRad, 6, this.#positionM, this.#quat);
       rpyFromQuat(this.#quat, this.#rpy);
     }
     for (let i = 0; i < 2; i++) {
@@ -90,12 +96,13 @@ export class FeedbackRound {
   }
 
   #joints(pair: number, data: Uint8Array): void {
-    putInt32(data, 0, millideg(this.#arm.motion.positionsRad[2 * pair]!));
-    putInt32(data, 4, millideg(this.#arm.motion.positionsRad[2 * pair + 1]!));
+    putInt32(data, 0, millideg(this.#arm.positionsRad[2 * pair]!));
+    putInt32(data, 4, millideg(this.#arm.positionsRad[2 * pair + 1]!));
   }
 
   #gripper(data: Uint8Array): void {
     putInt32(data, 0, Math.round(this.#arm.gripperM * UM_PER_M));
+    putInt16(data, 4, Math.round(1000 * GRIPPER_RADIUS_M * (this.#arm.plant?.gripperN ?? 0)));
     data[6] = 128 | (this.#arm.gripperEnabled ? 64 : 0);
   }
 }

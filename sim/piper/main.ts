@@ -1,11 +1,13 @@
 import { unlinkSync } from 'node:fs';
 import { type Given, numberOption, type OptionSpec } from '../../src/cli/arguments.ts';
 import { TeleopError } from '../../src/core/errors.ts';
+import { loadModel } from '../../src/rig/robot-models.ts';
 import { frameText } from '../../src/robot/buses/can-frame.ts';
 import { openPty } from '../../src/robot/buses/pty.ts';
 import { ID } from '../../src/robot/drivers/piper/frames.ts';
 import { JSON_OPTION, Narrator } from '../narrator.ts';
 import { replaceLink } from '../pty-link.ts';
+import { WORLD_OPTIONS, WorldPlant } from '../world-plant.ts';
 import { STROKE_M } from './arm.ts';
 import { PiperSimulation } from './simulation.ts';
 
@@ -24,6 +26,7 @@ export const options: Record<string, OptionSpec> = {
   start: { type: 'string', value: 'DEG,…', about: 'joint angles at the start (default: all 0)' },
   leader: { type: 'boolean', about: 'start in the leader role: no feedback until switched to follower' },
   canable2: { type: 'boolean', about: 'simulate an adapter that acknowledges nothing' },
+  ...WORLD_OPTIONS,
   json: JSON_OPTION,
   seconds: { type: 'string', value: 'S', about: 'end after S seconds (default: at Ctrl-C)' },
 };
@@ -35,10 +38,17 @@ export async function run(given: Given, stop: AbortSignal): Promise<number> {
       hint: 'Give a path for the link, for example --slcan /tmp/piper.',
     });
   const seconds = numberOption(given, 'seconds', 0.1, 86_400);
+  const startRad = startOf(given);
+  const plant = await WorldPlant.chosen(
+    given,
+    loadModel(firmwareOf(given) === 'new' ? 'piper' : 'piper-old'),
+  );
+  if (plant !== null) plant.onProgress = (what) => console.log(`sim piper: ${what}`);
   const pty = await openPty();
   const simulation = new PiperSimulation(pty, {
     firmware: firmwareOf(given),
-    startRad: startOf(given),
+    plant,
+    ...(startRad !== null && plant === null && { startRad }),
     leader: given.values['leader'] === true,
     acknowledges: given.values['canable2'] !== true,
     onEvent: (what) => console.error(`sim piper: ${what}`),
@@ -52,8 +62,8 @@ export async function run(given: Given, stop: AbortSignal): Promise<number> {
   await new Promise<void>((resolve) => {
     const ticker = setInterval(() => {
       simulation.tick(performance.now());
-      const { motion, gripperM } = simulation.arm;
-      narrator.arm(motion.positionsRad, motion.velocitiesRadS, 1 - gripperM / STROKE_M);
+      const { positionsRad, velocitiesRadS, gripperM } = simulation.arm;
+      narrator.arm(positionsRad, velocitiesRadS, 1 - gripperM / STROKE_M);
     }, 1);
     const end = () => {
       clearInterval(ticker);
@@ -77,9 +87,9 @@ function firmwareOf(given: Given): 'new' | 'old' {
   });
 }
 
-function startOf(given: Given): number[] {
+function startOf(given: Given): number[] | null {
   const text = given.values['start'];
-  if (typeof text !== 'string') return [0, 0, 0, 0, 0, 0];
+  if (typeof text !== 'string') return null;
   const angles = text.split(',').map((part) => (Number(part) * Math.PI) / 180);
   if (angles.length === 6 && angles.every(Number.isFinite)) return angles;
   throw new TeleopError('bad-option', `--start ${text} is not six angles`, {

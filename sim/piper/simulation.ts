@@ -1,5 +1,6 @@
 import type { CanFrame } from '../../src/robot/buses/can-frame.ts';
 import type { Pty } from '../../src/robot/buses/pty.ts';
+import type { Plant } from '../plant.ts';
 import { SlcanAdapter } from './adapter.ts';
 import { PiperArm } from './arm.ts';
 import { answersTo, FEEDBACK_HZ, FeedbackRound } from './feedback.ts';
@@ -8,6 +9,7 @@ import { piperModel } from './model.ts';
 export interface SimulationOptions {
   firmware: 'new' | 'old';
   startRad?: readonly number[];
+  plant?: Plant | null;
   leader?: boolean;
   acknowledges?: boolean;
   /** Share of the 3,040 feedback frames per second; default 1. */
@@ -33,11 +35,13 @@ export class PiperSimulation {
   onCommand: (frame: CanFrame) => void = () => {};
 
   constructor(pty: Pty, options: SimulationOptions) {
-    const { firmware, startRad = [0, 0, 0, 0, 0, 0], leader = false, onEvent = () => {} } = options;
+    const { firmware, plant = null, leader = false, onEvent = () => {} } = options;
+    const startRad = options.startRad ?? (plant === null ? [0, 0, 0, 0, 0, 0] : [...plant.positionsRad]);
     this.arm = new PiperArm({
       model: piperModel(firmware),
       firmware: VERSIONS[firmware],
       startRad,
+      plant,
       leader,
       onEvent,
     });

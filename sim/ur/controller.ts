@@ -1,3 +1,4 @@
+import type { Plant } from '../plant.ts';
 import { Arm } from './arm.ts';
 import type { UrProgram } from './program.ts';
 
@@ -24,7 +25,9 @@ const HOME_RAD = [Math.PI, -Math.PI / 2, Math.PI / 2, -Math.PI / 2, -Math.PI / 2
 export class UrController {
   readonly series: Series;
   readonly stepS: number;
-  readonly arm = new Arm(HOME_RAD);
+  /** The set-point that the controller computes; also where the joints are, unless a plant follows it. */
+  readonly arm: Arm;
+  readonly plant: Plant | null;
   robotMode: number = MODE.powerOff;
   safetyMode: number = SAFETY.normal;
   remoteControl = true;
@@ -39,9 +42,19 @@ export class UrController {
   #nextModeS = 0;
   #protectiveS = 0;
 
-  constructor(series: Series) {
+  constructor(series: Series, plant: Plant | null = null) {
     this.series = series;
+    this.plant = plant;
+    this.arm = new Arm(plant === null ? HOME_RAD : [...plant.positionsRad]);
     this.stepS = series === 'cb3' ? 0.008 : 0.002;
+  }
+
+  get positionsRad(): ArrayLike<number> & Iterable<number> {
+    return this.plant?.positionsRad ?? this.arm.positionsRad;
+  }
+
+  get velocitiesRadS(): ArrayLike<number> & Iterable<number> {
+    return this.plant?.velocitiesRadS ?? this.arm.velocitiesRadS;
   }
 
   get playing(): boolean {
@@ -122,6 +135,7 @@ export class UrController {
     if (this.#program?.step(stalled) === false) this.#program = null;
     if (this.arm.strain > MAX_STRAIN) this.protectiveStop();
     this.arm.step(this.stepS);
+    this.plant?.step(this.stepS, this.arm.positionsRad, this.toolOutputs & 1);
   }
 
   #become(mode: number, afterS: number): void {

@@ -1,8 +1,10 @@
 import type { Given, OptionSpec } from '../../src/cli/arguments.ts';
 import { TeleopError } from '../../src/core/errors.ts';
+import { loadModel } from '../../src/rig/robot-models.ts';
 import { JSON_OPTION, Narrator } from '../narrator.ts';
 import { runSteps } from '../stepper.ts';
 import { Listener, onCommands, portOption } from '../tcp.ts';
+import { WORLD_OPTIONS, WorldPlant } from '../world-plant.ts';
 import { SAFETY, UrController } from './controller.ts';
 import { dashboardServer } from './dashboard-server.ts';
 import { RtdeServer } from './rtde-server.ts';
@@ -25,19 +27,23 @@ export const options: Record<string, OptionSpec> = {
   rtde: port('port of RTDE (default: 30004)'),
   dashboard: port('port of the dashboard (default: 29999)'),
   script: port('port that accepts programs (default: 30002)'),
+  ...WORLD_OPTIONS,
   json: JSON_OPTION,
 };
 
-export async function run({ values }: Given, stop: AbortSignal): Promise<number> {
+export async function run(given: Given, stop: AbortSignal): Promise<number> {
+  const { values } = given;
   const host = typeof values['host'] === 'string' ? values['host'] : '127.0.0.1';
   const series = values['series'] ?? 'cb3';
   if (series !== 'cb3' && series !== 'e')
     throw new TeleopError('bad-option', `unknown series "${series}"`, { hint: 'Choose cb3 or e.' });
-  const controller = new UrController(series);
+  const plant = await WorldPlant.chosen(given, loadModel(series === 'e' ? 'ur3e' : 'ur3'));
+  const controller = new UrController(series, plant);
   const rtde = new RtdeServer(controller);
   const narrator = new Narrator(values['json'] === true);
   controller.onStop = (why) => narrator.event(why);
   const log = (text: string) => console.log(`sim ur: ${text}`);
+  if (plant !== null) plant.onProgress = log;
   const listeners = {
     rtde: new Listener(rtde.server),
     dashboard: new Listener(dashboardServer(controller)),
@@ -52,7 +58,7 @@ export async function run({ values }: Given, stop: AbortSignal): Promise<number>
   const endSteps = runSteps(controller.stepS, (made, stalled) => {
     controller.step(stalled);
     rtde.step(made);
-    narrator.arm(controller.arm.positionsRad, controller.arm.velocitiesRadS, controller.toolOutputs & 1);
+    narrator.arm(controller.positionsRad, controller.velocitiesRadS, controller.toolOutputs & 1);
   });
   const act = actions(controller, rtde, all);
   onCommands((word) => act[word]?.(), stop);
@@ -90,10 +96,10 @@ function actions(
       rtde.silent = false;
     },
     nan: () => {
-      controller.encodersRad = controller.arm.positionsRad.map(() => Number.NaN);
+      controller.encodersRad = Array.from(controller.positionsRad, () => Number.NaN);
     },
     freeze: () => {
-      controller.encodersRad = [...controller.arm.positionsRad];
+      controller.encodersRad = [...controller.positionsRad];
     },
     sense: () => {
       controller.encodersRad = null;

@@ -71,13 +71,16 @@ export const typeOfOutput = (name: string, series: Series): RtdeType | null =>
 export const typeOfInput = (name: string): RtdeType | null =>
   INPUTS.get(name) ?? typeOfRegister(name, 'input');
 
+/** Of the simulated drives: a guess. */
+export const NM_PER_A = 10;
+
 const chain = createChain(loadModel('ur3'));
 const positionM = new Float64Array(3);
 const quatXyzw = new Float64Array(4);
 const rotvec = new Float64Array(3);
 
 function tcpPose(controller: UrController): number[] {
-  chain.frame(controller.arm.positionsRad, chain.joints, positionM, quatXyzw);
+  chain.frame(controller.positionsRad, chain.joints, positionM, quatXyzw);
   rotvecFromQuat(quatXyzw, rotvec);
   return [...positionM, ...rotvec];
 }
@@ -99,10 +102,15 @@ export function outputValue(
     case 'timestamp':
       return controller.nowS;
     case 'actual_q':
-      return controller.encodersRad ?? arm.positionsRad;
+      return controller.encodersRad ?? [...controller.positionsRad];
     case 'target_q':
       return arm.positionsRad;
     case 'actual_qd':
+      return [...controller.velocitiesRadS];
+    case 'actual_TCP_force':
+      return [...(controller.plant?.wrench ?? [])];
+    case 'actual_current':
+      return [...(controller.plant?.effortsNm ?? [])].map((nm) => nm / NM_PER_A);
     case 'target_qd':
       return arm.velocitiesRadS;
     case 'actual_TCP_pose':

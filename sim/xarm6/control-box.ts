@@ -1,3 +1,5 @@
+import type { Plant } from '../plant.ts';
+
 const JOINTS = 6;
 export const STEP_S = 0.004;
 const MAX_RAD_S = Math.PI;
@@ -22,13 +24,17 @@ const STATE = { motion: 0, moving: 1, atRest: 2, stopped: 4 } as const;
  * and acceleration. No gravity, no inertia between joints: an approximation.
  */
 export class ControlBox {
-  readonly positionsRad = [...HOME_RAD];
+  /** The set-point; also where the joints are, unless a plant follows it. */
+  readonly positionsRad: number[];
+  readonly plant: Plant | null;
   readonly velocitiesRadS = new Array<number>(JOINTS).fill(0);
   mode = 0;
   errorCode = 0;
   warningCode = 0;
   motorsOn = false;
   commands = 0;
+  /** 1 is closed. */
+  gripper = 0;
   /** Overrides the encoder readings; null: the true positions. */
   encodersRad: readonly number[] | null = null;
   /** Called with the reason when the arm is stopped. */
@@ -36,6 +42,15 @@ export class ControlBox {
   #running = false;
   #targetRad: readonly number[] | null = null;
   #estop = false;
+
+  constructor(plant: Plant | null = null) {
+    this.plant = plant;
+    this.positionsRad = [...(plant?.positionsRad ?? HOME_RAD)];
+  }
+
+  get actualRad(): readonly number[] {
+    return this.plant === null ? this.positionsRad : [...this.plant.positionsRad];
+  }
 
   /** As reported. */
   get state(): number {
@@ -104,5 +119,6 @@ export class ControlBox {
       this.velocitiesRadS[i]! += Math.max(-most, Math.min(most, change));
       this.positionsRad[i]! += this.velocitiesRadS[i]! * STEP_S;
     }
+    this.plant?.step(STEP_S, this.positionsRad, this.gripper);
   }
 }

@@ -1,7 +1,9 @@
 import type { Given, OptionSpec } from '../../src/cli/arguments.ts';
+import { loadModel } from '../../src/rig/robot-models.ts';
 import { JSON_OPTION, Narrator } from '../narrator.ts';
 import { runSteps } from '../stepper.ts';
 import { Listener, onCommands, portOption } from '../tcp.ts';
+import { WORLD_OPTIONS, WorldPlant } from '../world-plant.ts';
 import { commandServer } from './command-server.ts';
 import { ControlBox, ERROR, STEP_S } from './control-box.ts';
 import { normalReport, ReportServer, realReport } from './report.ts';
@@ -21,12 +23,16 @@ export const options: Record<string, OptionSpec> = {
   command: port('port of commands (default: 502)'),
   report: port('port of the real-time report, 100 Hz (default: 30003)'),
   normal: port('port of the normal report, 5 Hz (default: 30001)'),
+  ...WORLD_OPTIONS,
   json: JSON_OPTION,
 };
 
-export async function run({ values }: Given, stop: AbortSignal): Promise<number> {
+export async function run(given: Given, stop: AbortSignal): Promise<number> {
+  const { values } = given;
   const host = typeof values['host'] === 'string' ? values['host'] : '127.0.0.1';
-  const box = new ControlBox();
+  const plant = await WorldPlant.chosen(given, loadModel('xarm6'));
+  if (plant !== null) plant.onProgress = (what) => console.log(`sim xarm6: ${what}`);
+  const box = new ControlBox(plant);
   const narrator = new Narrator(values['json'] === true);
   box.onStop = (why) => narrator.event(why);
   const real = new ReportServer(realReport);
@@ -44,7 +50,7 @@ export async function run({ values }: Given, stop: AbortSignal): Promise<number>
   const all = Object.values(listeners);
   const endSteps = runSteps(STEP_S, (made) => {
     box.step();
-    narrator.arm(box.positionsRad, box.velocitiesRadS, 0);
+    narrator.arm(box.actualRad, plant?.velocitiesRadS ?? box.velocitiesRadS, plant?.gripper ?? 0);
     // 100 Hz from 250 Hz: alternately after two and three steps.
     if (made % 5 === 0 || made % 5 === 2) real.send(box);
     if (made % 50 === 0) normal.send(box);
@@ -80,10 +86,10 @@ function actions(
       real.silent = false;
     },
     nan: () => {
-      box.encodersRad = box.positionsRad.map(() => Number.NaN);
+      box.encodersRad = box.actualRad.map(() => Number.NaN);
     },
     freeze: () => {
-      box.encodersRad = [...box.positionsRad];
+      box.encodersRad = [...box.actualRad];
     },
     sense: () => {
       box.encodersRad = null;

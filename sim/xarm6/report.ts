@@ -4,13 +4,14 @@ import { loadModel } from '../../src/rig/robot-models.ts';
 import type { ControlBox } from './control-box.ts';
 
 const MAX_UNREAD_BYTES = 1 << 16;
+const TORQUES_AT = 59;
 
 const chain = createChain(loadModel('xarm6'));
 const frames = new Float64Array(TRANSFORM_SIZE * (chain.joints + 1));
 
 /** x, y, z in mm, roll, pitch, yaw in radians (R = Rz Ry Rx). */
 export function tcpPose(box: ControlBox): number[] {
-  chain.frames(box.positionsRad, frames);
+  chain.frames(box.actualRad, frames);
   const [r00, , , x, r10, , , y, r20, r21, r22, z] = frames.subarray(TRANSFORM_SIZE * chain.joints);
   const roll = Math.atan2(r21!, r22!);
   const pitch = Math.atan2(-r20!, Math.hypot(r00!, r10!));
@@ -21,11 +22,14 @@ export function tcpPose(box: ControlBox): number[] {
 function common(box: ControlBox, bytes: Buffer): void {
   bytes.writeUInt32BE(bytes.length, 0);
   bytes[4] = (box.mode << 4) | box.state;
-  (box.encodersRad ?? box.positionsRad).forEach((rad, i) => {
+  (box.encodersRad ?? box.actualRad).forEach((rad, i) => {
     bytes.writeFloatLE(rad, 7 + 4 * i);
   });
   tcpPose(box).forEach((value, i) => {
     bytes.writeFloatLE(value, 35 + 4 * i);
+  });
+  box.plant?.effortsNm.forEach((nm, i) => {
+    bytes.writeFloatLE(nm, TORQUES_AT + 4 * i);
   });
 }
 

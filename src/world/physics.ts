@@ -7,8 +7,8 @@ import type { MjData, MjModel, Mujoco } from './mujoco.ts';
 import { gainsFor, SERVO_RAD_S, STEP_S, sceneXml } from './scene.ts';
 import { isFree, POSE_SIZE, type WorldBody } from './shape.ts';
 
-/** Numbers of the sensor of the net contact on the arm: found, force, position. */
-const CONTACT_NUMBERS = 7;
+/** Numbers of the sensor of the net contact on the arm: found, force, torque, position. */
+const CONTACT_NUMBERS = 10;
 /** Distance from a stop within which its own torque would count as contact. */
 const STOP_RAD = 1e-3;
 const FREE_DOFS = 6;
@@ -20,9 +20,10 @@ export interface ArmState {
   ctrl: Float64Array;
 }
 
-/** The net contact on the arm. */
+/** The net contact of the arm: the force it exerts, and where. */
 export interface ArmContact {
   forceN: Float64Array;
+  torqueNm: Float64Array;
   atM: Float64Array;
 }
 
@@ -38,7 +39,11 @@ export class Physics {
   readonly qvel: Float64Array;
   readonly ctrl: Float64Array;
   readonly gravity: Float64Array;
-  readonly contact: ArmContact = { forceN: new Float64Array(3), atM: new Float64Array(3) };
+  readonly contact: ArmContact = {
+    forceN: new Float64Array(3),
+    torqueNm: new Float64Array(3),
+    atM: new Float64Array(3),
+  };
   readonly #mujoco: Mujoco;
   readonly #model: MjModel;
   readonly #data: MjData;
@@ -212,7 +217,8 @@ export class Physics {
   readContact(): boolean {
     for (let k = 0; k < 3; k++) {
       this.contact.forceN[k] = this.#sensors[3 + k]!;
-      this.contact.atM[k] = this.#sensors[6 + k]!;
+      this.contact.torqueNm[k] = this.#sensors[6 + k]!;
+      this.contact.atM[k] = this.#sensors[9 + k]!;
     }
     return this.#sensors[2]! > 0;
   }

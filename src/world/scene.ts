@@ -48,7 +48,7 @@ ${GRIPPER_LINKS}
 <actuator>${model.joints.map(({ name }, i) => servoXml(name, gains?.[i], facts.torqueNm[i]!)).join('\n')}
 ${GRIPPER_ACTUATOR}</actuator>
 <sensor><touch name="touchL" site="touchL"/><touch name="touchR" site="touchR"/>
-<contact name="arm" subtree1="base" num="1" data="found force pos" reduce="netforce"/>
+<contact name="arm" subtree1="base" num="1" data="found force torque pos" reduce="netforce"/>
 ${movable.map(({ name }) => ['L', 'R'].map((side) => `<contact name="${name}/${side}" geom1="pad${side}" body2="${name}" num="1" data="found"/>`).join('')).join('')}</sensor>
 </mujoco>`;
 }

@@ -38,10 +38,10 @@ export class Servo {
     this.#openM = other.#openM;
   }
 
-  /** `gripper`: 0 open to 1 closed. */
-  target(jointsRad: Float64Array, gripper: number): void {
+  /** `gripper`: 0 open to 1 closed. `steps`: until the next target. */
+  target(jointsRad: Float64Array, gripper: number, steps = STEPS_PER_TARGET): void {
     this.#targetRad.set(jointsRad);
-    this.#left = STEPS_PER_TARGET;
+    this.#left = steps;
     this.#openM = OPEN_M * (1 - Math.min(1, Math.max(0, gripper)));
   }
 

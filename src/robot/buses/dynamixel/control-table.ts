@@ -52,6 +52,8 @@ export interface MotorType {
   readonly name: string;
   readonly modelNumber: number;
   readonly hasCurrentControl: boolean;
+  /** Stall torque over stall current at 12 V, by the maker's data sheet; null: it does not measure its current. */
+  readonly nmPerA: number | null;
   /** First firmware version with fast sync read. */
   readonly fastReadFirmware: number;
 }
@@ -60,12 +62,14 @@ export const XC330: MotorType = {
   name: 'XC330-T288',
   modelNumber: 1220,
   hasCurrentControl: true,
+  nmPerA: 0.92 / 0.8,
   fastReadFirmware: 46,
 };
 export const XC430: MotorType = {
   name: 'XC430-T240BB',
   modelNumber: 1080,
   hasCurrentControl: false,
+  nmPerA: null,
   fastReadFirmware: 45,
 };
 

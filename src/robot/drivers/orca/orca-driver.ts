@@ -113,6 +113,7 @@ export class OrcaDriver implements Driver {
       for (let i = 0; i < this.#ids.length; i++) {
         out.positionsRad[i] = this.#map.jointRad(i, cycle.ticks[i]!);
         out.velocitiesRadS[i] = this.#map.jointRadS(i, cycle.velocityUnits[i]!);
+        out.effortsNm[i] = this.#map.jointNm(i, cycle.currentUnits[i]!);
       }
       out.gripper = 0;
     } else if (!this.#blind) return 'stale';

@@ -20,6 +20,11 @@ const MAX_UM = 1_000_000;
 const MAX_GRIPPER_UM = 150_000;
 const MAX_VERSION_BYTES = 256;
 
+/** Torque per current of the first three joints and the others, as in the vendor's SDK. UNVERIFIED ON HARDWARE */
+export const nmPerA = (joint: number): number => (joint < 3 ? 1.18125 : 0.95844);
+/** From the gripper's torque to the force of its fingers. An estimate: the vendor publishes none. UNVERIFIED ON HARDWARE */
+export const GRIPPER_RADIUS_M = 0.015;
+
 /** The arm's last feedback in SI units, with the arrival time (robot clock) of each part. */
 export class PiperFeedback {
   readonly positionsRad = new Float64Array(PIPER_JOINTS);

@@ -6,7 +6,7 @@ import type { Driver, JointReading } from '../../driver.ts';
 import { PiperCommands } from './commands.ts';
 import type { PiperConfig } from './config.ts';
 import { controlFault, driverFault, isTargetStatus, statusFault } from './faults.ts';
-import { PiperFeedback } from './feedback.ts';
+import { GRIPPER_RADIUS_M, nmPerA, PiperFeedback } from './feedback.ts';
 import {
   enableFrame,
   GRIPPER,
@@ -21,9 +21,6 @@ import {
 
 const MS = 1e6;
 const ENABLE_EVERY_NS = 10 * MS;
-/** Torque per current of the first three joints and the others, as in the vendor's SDK. UNVERIFIED ON HARDWARE */
-const LARGE_NM_PER_A = 1.18125;
-const SMALL_NM_PER_A = 0.95844;
 const ENABLE_TIMEOUT_NS = 3000 * MS;
 /** Driver reports arrive at 40 Hz; those in flight at our request show the state before it. */
 const OLD_REPORT_NS = 30 * MS;
@@ -120,8 +117,8 @@ export class PiperDriver implements Driver {
       out.robotNs = feedback.jointsNs;
       out.positionsRad.set(feedback.positionsRad);
       out.velocitiesRadS.set(feedback.velocitiesRadS);
-      for (let i = 0; i < out.effortsNm.length; i++)
-        out.effortsNm[i] = feedback.currentsA[i]! * (i < 3 ? LARGE_NM_PER_A : SMALL_NM_PER_A);
+      for (let i = 0; i < out.effortsNm.length; i++) out.effortsNm[i] = feedback.currentsA[i]! * nmPerA(i);
+      out.gripperN = Math.abs(feedback.gripperNm) / GRIPPER_RADIUS_M;
       out.gripper = Math.max(0, Math.min(1, 1 - feedback.gripperM / this.#config.gripperStrokeM));
     } else if (!this.#blind) return 'stale';
     if (this.#stopPending && this.#bus.isUp) this.stop(nowNs);

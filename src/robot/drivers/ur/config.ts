@@ -42,6 +42,20 @@ export const urConfig = z.strictObject({
     .enum(['none', 'tool-output'])
     .default('none')
     .describe('none: the gripper value is ignored; tool-output: a digital output of the tool'),
+  torquePerCurrentNmA: z
+    .array(z.number().min(0).max(100))
+    .length(6)
+    .nullable()
+    .default(null)
+    .describe('joint torque per motor current, by joint, to report efforts; null: not known'),
+  minToolForceN: z
+    .number()
+    .min(0)
+    .max(100)
+    .default(12)
+    .describe(
+      'a smaller force on the tool counts as none: the controller’s estimate errs by about this much',
+    ),
   toolOutput: z.int().min(0).max(1).default(0).describe('which output closes the gripper'),
 });
 export type UrConfig = z.infer<typeof urConfig>;

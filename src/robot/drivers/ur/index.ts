@@ -13,6 +13,7 @@ import { ROBOT_MODE, RUNTIME_PLAYING, robotModeName, SAFETY_MODE, safetyCause } 
 import { ReverseServer, type ReverseSession } from './reverse.ts';
 import { REVERSE_MODE } from './reverse-frame.ts';
 import { RtdeClient, type RtdeState } from './rtde.ts';
+import { ToolForce } from './tool-force.ts';
 
 const JOINTS = 6;
 /** Longest time over which a step is checked, however old the last write. */
@@ -33,6 +34,7 @@ type Phase = 'off' | 'enabling' | 'enabled';
  */
 class UrDriver implements Driver {
   readonly #config: UrConfig;
+  readonly #toolForce: ToolForce;
   readonly #clock: Clock;
   readonly #rtde: RtdeClient;
   readonly #stepNs: number;
@@ -57,7 +59,8 @@ class UrDriver implements Driver {
   #closed = false;
   #disposed = false;
 
-  constructor(config: UrConfig, clock: Clock) {
+  constructor(config: UrConfig, model: RobotModel, clock: Clock) {
+    this.#toolForce = new ToolForce(model, config.minToolForceN);
     this.#config = config;
     this.#clock = clock;
     this.#stepNs = STEP_S[config.series] * 1e9;
@@ -135,6 +138,10 @@ class UrDriver implements Driver {
     out.robotNs = Math.min(state.atNs, nowNs);
     out.positionsRad.set(state.actualQ);
     out.velocitiesRadS.set(state.actualQd);
+    const { torquePerCurrentNmA } = this.#config;
+    for (let i = 0; torquePerCurrentNmA !== null && i < JOINTS; i++)
+      out.effortsNm[i] = state.actualCurrentA[i]! * torquePerCurrentNmA[i]!;
+    this.#toolForce.jointTorques(state.actualQ, state.tcpForce, out.externalNm);
     out.gripper = this.#closed ? 1 : 0;
     if (this.#alarm) return 'fault';
     return this.#rtde.streaming ? 'ok' : 'stale';
@@ -286,7 +293,7 @@ const plugin: DriverPlugin<UrConfig> = {
           hint: 'Choose the model of the robot that is connected.',
         },
       );
-    const driver = new UrDriver(config, clock);
+    const driver = new UrDriver(config, model, clock);
     try {
       await driver.open();
     } catch (error) {

@@ -23,6 +23,8 @@ const OUTPUTS = [
   ['timestamp', 'DOUBLE'],
   ['actual_q', 'VECTOR6D'],
   ['actual_qd', 'VECTOR6D'],
+  ['actual_current', 'VECTOR6D'],
+  ['actual_TCP_force', 'VECTOR6D'],
   ['robot_mode', 'INT32'],
   ['safety_mode', 'INT32'],
   ['runtime_state', 'UINT32'],
@@ -40,6 +42,9 @@ export interface RtdeState {
   atNs: number;
   actualQ: Float64Array;
   actualQd: Float64Array;
+  actualCurrentA: Float64Array;
+  /** Force and torque on the tool from outside, as the controller estimates them, in the base frame. */
+  tcpForce: Float64Array;
   robotMode: number;
   safetyMode: number;
   runtimeState: number;
@@ -68,6 +73,8 @@ export class RtdeClient {
     atNs: Number.NaN,
     actualQ: new Float64Array(6),
     actualQd: new Float64Array(6),
+    actualCurrentA: new Float64Array(6),
+    tcpForce: new Float64Array(6),
     robotMode: -1,
     safetyMode: 0,
     runtimeState: 0,
@@ -226,8 +233,10 @@ export class RtdeClient {
     for (let i = 0; i < 6; i++) {
       state.actualQ[i] = bytes.readDoubleBE(at + 8 + 8 * i);
       state.actualQd[i] = bytes.readDoubleBE(at + 56 + 8 * i);
+      state.actualCurrentA[i] = bytes.readDoubleBE(at + 104 + 8 * i);
+      state.tcpForce[i] = bytes.readDoubleBE(at + 152 + 8 * i);
     }
-    at += 104;
+    at += 200;
     state.robotMode = bytes.readInt32BE(at);
     state.safetyMode = bytes.readInt32BE(at + 4);
     state.runtimeState = bytes.readUInt32BE(at + 8);

@@ -69,7 +69,7 @@ function report(
 
 describe('xArm reports and replies', () => {
   it('are read in place, including longer ones', () => {
-    const out = { state: 0, mode: 0, positionsRad: new Float64Array(6) };
+    const out = { state: 0, mode: 0, positionsRad: new Float64Array(6), effortsNm: new Float64Array(6) };
     for (const bytes of [87, 135, 300]) {
       assert.ok(decodeReport(report([0.5, -1, 0.25, 0, 1, -2], 2, 1, bytes), out));
       assert.deepEqual([out.state, out.mode, ...out.positionsRad], [2, 1, 0.5, -1, 0.25, 0, 1, -2]);
@@ -77,14 +77,19 @@ describe('xArm reports and replies', () => {
   });
 
   it('change nothing when invalid', () => {
-    const out = { state: 7, mode: 7, positionsRad: new Float64Array(6).fill(7) };
+    const out = {
+      state: 7,
+      mode: 7,
+      positionsRad: new Float64Array(6).fill(7),
+      effortsNm: new Float64Array(6),
+    };
     assert.ok(!decodeReport(report([0, 0, Number.NaN, 0, 0, 0], 2, 1), out));
     assert.ok(!decodeReport(report([0, 0, 0, 0, 0, 0], 2, 1).subarray(0, 86), out));
     assert.deepEqual([out.state, out.mode, ...out.positionsRad], new Array(8).fill(7));
   });
 
   it('never make the decoder throw', () => {
-    const out = { state: 0, mode: 0, positionsRad: new Float64Array(6) };
+    const out = { state: 0, mode: 0, positionsRad: new Float64Array(6), effortsNm: new Float64Array(6) };
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 200 }), (bytes) => {
         isXarmReply(Buffer.from(bytes));

@@ -64,6 +64,8 @@ export const isXarmReply = (bytes: Buffer): boolean =>
   bytes.readUInt16BE(4) === bytes.length - XARM_HEAD_BYTES;
 
 export const REPORT_HEAD_BYTES = 4;
+/** After seven angles and the tool's pose. */
+const TORQUES_AT = 59;
 /** The real-time report; newer software adds more at its end. */
 export const REPORT_MIN_BYTES = 87;
 export const REPORT_MAX_BYTES = 1024;
@@ -73,6 +75,8 @@ export interface XarmReport {
   state: number;
   mode: number;
   positionsRad: Float64Array;
+  /** Joint torques as the control box estimates them. UNVERIFIED ON HARDWARE */
+  effortsNm: Float64Array;
 }
 
 /** Whether servo targets are executed. */
@@ -87,5 +91,6 @@ export function decodeReport(bytes: Buffer, out: XarmReport): boolean {
   out.state = bytes[4]! & 0x0f;
   out.mode = bytes[4]! >> 4;
   for (let i = 0; i < out.positionsRad.length; i++) out.positionsRad[i] = bytes.readFloatLE(7 + 4 * i);
+  for (let i = 0; i < out.effortsNm.length; i++) out.effortsNm[i] = bytes.readFloatLE(TORQUES_AT + 4 * i);
   return true;
 }

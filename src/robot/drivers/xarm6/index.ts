@@ -124,6 +124,7 @@ class Xarm6Driver implements Driver {
     out.robotNs = Math.min(tcp.reportNs, nowNs);
     out.positionsRad.set(tcp.report.positionsRad);
     out.velocitiesRadS.set(tcp.velocitiesRadS);
+    out.effortsNm.set(tcp.report.effortsNm);
     out.gripper = 0;
     if (this.#alarm) return 'fault';
     return tcp.ready ? 'ok' : 'stale';

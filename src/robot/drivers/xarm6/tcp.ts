@@ -36,7 +36,11 @@ export interface XarmEvents {
 
 /** Both connections to a control box: commands with replies, and the report stream. They reconnect. */
 export class XarmTcp {
-  readonly report: XarmReport = { state: 0, mode: 0, positionsRad: new Float64Array(JOINTS) };
+  readonly report: XarmReport = {
+    ...{ state: 0, mode: 0 },
+    positionsRad: new Float64Array(JOINTS),
+    effortsNm: new Float64Array(JOINTS).fill(Number.NaN),
+  };
   readonly velocitiesRadS = new Float64Array(JOINTS);
   /** Arrival time of the newest report on our clock. NaN before the first. */
   reportNs = Number.NaN;
