@@ -3,7 +3,7 @@ import { quatFromMatrix } from '../geometry/frames.ts';
 import type { Capsule, RobotModel } from '../geometry/robot-model.ts';
 import type { ArmFacts } from './arm-facts.ts';
 import { gripperXml } from './gripper-body.ts';
-import { text, type Vector } from './shape.ts';
+import { COLOURS, type Quaternion, type Shape, text, type Vector } from './shape.ts';
 
 /** Capsules of a robot's own gripper: the world has another one there. */
 const OWN_HAND = new Set(['gripper', 'hand', 'fingers', 'palm', 'right_finger', 'left_finger']);
@@ -11,8 +11,8 @@ const OWN_HAND = new Set(['gripper', 'hand', 'fingers', 'palm', 'right_finger', 
 const MOVING = 0.85;
 const BARE_RADIUS_M = 0.025;
 
-/** An arm as nested MJCF bodies: `link1` … `linkN`, `hand` at the flange, and the gripper. */
-export function armXml(model: RobotModel, { massKg, mountRpyRad }: ArmFacts): string {
+/** An arm as nested MJCF bodies: `link1` … `linkN`, `hand` at the flange, and the gripper. Every name begins with `prefix`. */
+export function armXml(model: RobotModel, { massKg, mountRpyRad }: ArmFacts, prefix = ''): string {
   const parts = model.joints.map(partsOf);
   const last = model.joints.length;
   const capsules = capsulesOf(model);
@@ -25,18 +25,48 @@ export function armXml(model: RobotModel, { massKg, mountRpyRad }: ArmFacts): st
       .join('');
   const mount = placementMatrix({ xyzM: [0, 0, 0], rpyRad: [...mountRpyRad] });
   const hand = product(parts[last - 1]!.after, placementMatrix(model.tool), mount);
-  // A capsule of the flange is given in the flange's frame.
-  const inLink = (i: number) =>
-    i === last - 1 ? product(parts[i]!.after, placementMatrix(model.tool)) : parts[i]!.after;
-  let xml = `<body name="hand" ${placeXml(hand)} gravcomp="1">${gripperXml()}</body>`;
+  let xml = `<body name="${prefix}hand" ${placeXml(hand)} gravcomp="1">${gripperXml(prefix)}</body>`;
   for (let i = last - 1; i >= 0; i--) {
     const place = i === 0 ? parts[0]!.before : product(parts[i - 1]!.after, parts[i]!.before);
     const { name, minRad, maxRad } = model.joints[i]!;
-    xml = `<body name="link${i + 1}" ${placeXml(place)} gravcomp="1">
-<joint name="${name}" type="hinge" axis="0 0 1" range="${minRad} ${maxRad}" armature="${i < 3 ? 0.05 : 0.02}" damping="0.1"/>
-${geoms(i + 1, inLink(i))}${xml}</body>`;
+    xml = `<body name="${prefix}link${i + 1}" ${placeXml(place)} gravcomp="1">
+<joint name="${prefix}${name}" type="hinge" axis="0 0 1" range="${minRad} ${maxRad}" armature="${i < 3 ? 0.05 : 0.02}" damping="0.1"/>
+${geoms(i + 1, capsuleFrame(model, i))}${xml}</body>`;
   }
   return geoms(0, placementMatrix({ xyzM: [0, 0, 0], rpyRad: [0, 0, 0] })) + xml;
+}
+
+/** Where the capsules of joint i's link are given, in its body. Those of the last one are given in the flange's frame. */
+function capsuleFrame(model: RobotModel, i: number): Float64Array {
+  const { after } = partsOf(model.joints[i]!);
+  return i === model.joints.length - 1 ? product(after, placementMatrix(model.tool)) : after;
+}
+
+/** What is drawn of each link, in its body: the base, then one list per joint. */
+export function linkShapes(model: RobotModel): Shape[][] {
+  const identity = placementMatrix({ xyzM: [0, 0, 0], rpyRad: [0, 0, 0] });
+  const capsules = capsulesOf(model);
+  return Array.from({ length: model.joints.length + 1 }, (_, frame) =>
+    capsules
+      .filter((capsule) => capsule.frame === frame)
+      .map((capsule) =>
+        capsuleShape(capsule, frame === 0 ? identity : capsuleFrame(model, frame - 1), frame),
+      ),
+  );
+}
+
+function capsuleShape({ fromM, toM, radiusM }: Capsule, inBody: Float64Array, frame: number): Shape {
+  const [from, to] = [pointIn(inBody, fromM), pointIn(inBody, toM)];
+  const along = to.map((value, k) => value - from[k]!) as [number, number, number];
+  const lengthM = Math.hypot(...along);
+  const atM = from.map((value, k) => (value + to[k]!) / 2) as [number, number, number];
+  const colour = frame % 2 === 0 ? COLOURS.arm : COLOURS.blue;
+  if (lengthM < 1e-6) return { kind: 'sphere', sizeM: [radiusM], atM, colour };
+  // The turn that takes z to the capsule's direction.
+  const [x, y, z] = along.map((value) => value / lengthM) as [number, number, number];
+  const length = Math.sqrt(2 * (1 + z)) || 1;
+  const quatWxyz: Quaternion = z > -1 + 1e-9 ? [length / 2, -y / length, x / length, 0] : [0, 1, 0, 0];
+  return { kind: 'capsule', sizeM: [radiusM, lengthM / 2], atM, quatWxyz, colour };
 }
 
 /** The model's capsules without its own gripper; without any, a rod along each link. */

@@ -24,7 +24,7 @@ export interface Layout {
   yawRad: number;
 }
 
-const UPRIGHT: Vector = [0, 0, 0];
+export const UPRIGHT: Vector = [0, 0, 0];
 /** The flange's x is the direction of approach. */
 const ALONG_X: Vector = [0, Math.PI / 2, 0];
 
@@ -48,7 +48,13 @@ const OPENARM: ArmFacts = {
   massKg: 5.5,
   torqueNm: [40, 40, 27, 27, 7, 7, 7],
   mountRpyRad: UPRIGHT,
-  layout: { baseM: [0, 0.25, -0.35], xM: [0.19, 0.31], yM: [-0.17, 0.02], trayM: [0.24, 0.12], yawRad: 2.7 },
+  layout: {
+    baseM: [0, 0.25, -0.35],
+    xM: [0.19, 0.31],
+    yM: [-0.17, 0.02],
+    trayM: [0.24, 0.12],
+    yawRad: Math.PI,
+  },
 };
 
 const KNOWN: Readonly<Record<string, ArmFacts>> = {

@@ -62,8 +62,8 @@ export class ExpertHand {
       return;
     }
     this.#move = value;
-    if (value.kind === 'grip') {
-      this.openM = value.openM;
+    if (value.kind !== 'go') {
+      if (value.kind === 'grip') this.openM = value.openM;
       this.#lengthS = value.waitS;
       return;
     }

@@ -4,8 +4,9 @@ import type { RobotModel } from '../geometry/robot-model.ts';
 import type { ArmFacts } from './arm-facts.ts';
 import { GRIPPER, OPEN_M } from './gripper-body.ts';
 import type { MjData, MjModel, Mujoco } from './mujoco.ts';
-import { gainsFor, SERVO_RAD_S, STEP_S, sceneXml } from './scene.ts';
-import { isFree, POSE_SIZE, type WorldBody } from './shape.ts';
+import { PARTNER } from './partner-arm.ts';
+import { gainsFor, type SceneArm, SERVO_RAD_S, STEP_S, sceneXml } from './scene.ts';
+import { hasPlace, isFree, POSE_SIZE, type WorldBody } from './shape.ts';
 
 /** Numbers of the sensor of the net contact on the arm: found, force, torque, position. */
 const CONTACT_NUMBERS = 10;
@@ -27,6 +28,18 @@ export interface ArmContact {
   atM: Float64Array;
 }
 
+/** A second arm: its own joints and fingers, its own controls. */
+export interface PartnerPort {
+  readonly qpos: Float64Array;
+  readonly ctrl: Float64Array;
+  readonly openingM: number;
+  /** The point between its pads. */
+  gripPoint(outM: Float64Array): void;
+  yawRad(zeroRad: number): number;
+  /** At rest at these angles, with its gripper open. */
+  reset(jointsRad: ArrayLike<number>): void;
+}
+
 /**
  * An arm with a gripper and bodies, stepped by MuJoCo. `step` and everything read from it allocate nothing. Another
  * instance made by the same `Mujoco` may move its memory, so an instance is stepped only while no other is made.
@@ -39,6 +52,7 @@ export class Physics {
   readonly qvel: Float64Array;
   readonly ctrl: Float64Array;
   readonly gravity: Float64Array;
+  readonly partner: PartnerPort | null;
   readonly contact: ArmContact = {
     forceN: new Float64Array(3),
     torqueNm: new Float64Array(3),
@@ -58,9 +72,18 @@ export class Physics {
   readonly #ids: Int32Array;
   readonly #scratch = new Float64Array(POSE_SIZE);
   readonly #handId: number;
+  /** Where the second arm's joints begin, and the bodies'. */
+  readonly #partnerAt: number;
+  readonly #bodiesAt: number;
   readonly #gripSite: number;
 
-  constructor(mujoco: Mujoco, robot: RobotModel, facts: ArmFacts, bodies: readonly WorldBody[]) {
+  constructor(
+    mujoco: Mujoco,
+    robot: RobotModel,
+    facts: ArmFacts,
+    bodies: readonly WorldBody[],
+    partner: Omit<SceneArm, 'gains'> | null = null,
+  ) {
     if (robot.family === 'hand')
       throw new TeleopError('bad-model', `${robot.name} is a hand: its model has no joint positions`, {
         hint: 'Use an arm in the world, for example `--model ur3`.',
@@ -69,8 +92,8 @@ export class Physics {
     this.#robot = robot;
     this.bodies = bodies;
     this.joints = robot.joints.length;
-    const gains = gainsFor(inertiasAtHome(mujoco, robot, sceneXml(robot, facts, [], null)));
-    this.xml = sceneXml(robot, facts, bodies, gains);
+    const arm = withGains(mujoco, { model: robot, facts });
+    this.xml = sceneXml(arm, bodies, partner === null ? null : withGains(mujoco, partner));
     this.#model = mujoco.MjModel.from_xml_string(this.xml);
     this.#data = new mujoco.MjData(this.#model);
     mujoco.mj_forward(this.#model, this.#data);
@@ -90,12 +113,15 @@ export class Physics {
     this.#ids = Int32Array.from(bodies, ({ name }) => this.#id('mjOBJ_BODY', name));
     this.#handId = this.#id('mjOBJ_BODY', 'hand');
     this.#gripSite = this.#id('mjOBJ_SITE', 'grip');
+    this.#partnerAt = this.joints + 2;
+    this.#bodiesAt = this.#partnerAt + (partner === null ? 0 : partner.model.joints.length + 2);
+    this.partner = partner === null ? null : this.#partnerPort(partner.model.joints.length);
   }
 
   /** Bodies at these poses and at rest; the arm as it is. */
   placeBodies(poses: ArrayLike<number>): void {
-    // Slides and free bodies come after the arm and its two fingers.
-    this.qvel.fill(0, this.joints + 2);
+    // Slides and free bodies come after the arms and their fingers.
+    this.qvel.fill(0, this.#bodiesAt);
     for (const { name, slide } of this.bodies)
       if (slide !== undefined) this.qpos[this.#model.jnt_qposadr[this.#id('mjOBJ_JOINT', name)]!] = 0;
     this.bodies.forEach((body, i) => {
@@ -132,7 +158,7 @@ export class Physics {
   }
 
   #place(body: WorldBody, index: number, poses: ArrayLike<number>, at: number): void {
-    if (body.slide !== undefined) return;
+    if (!hasPlace(body)) return;
     const id = this.#ids[index]!;
     const { jnt_qposadr, body_jntadr, body_pos, body_quat } = this.#model;
     const free = isFree(body);
@@ -234,9 +260,40 @@ export class Physics {
     return -1;
   }
 
+  #partnerPort(joints: number): PartnerPort {
+    const at = this.#partnerAt;
+    const qpos = this.qpos.subarray(at, at + joints + 2);
+    const qvel = this.qvel.subarray(at, at + joints + 2);
+    const ctrl = this.ctrl.subarray(this.joints + 1, this.joints + joints + 2);
+    const site = this.#id('mjOBJ_SITE', `${PARTNER}grip`);
+    const hand = this.#id('mjOBJ_BODY', `${PARTNER}hand`);
+    return {
+      qpos,
+      ctrl,
+      get openingM() {
+        return qpos[joints]! + qpos[joints + 1]!;
+      },
+      gripPoint: (outM) => {
+        for (let k = 0; k < 3; k++) outM[k] = this.#gripM[3 * site + k]!;
+      },
+      yawRad: (zeroRad) => this.#yawOf(hand, zeroRad),
+      reset: (jointsRad) => {
+        qvel.fill(0);
+        for (let i = 0; i < joints; i++) qpos[i] = ctrl[i] = jointsRad[i]!;
+        qpos[joints] = qpos[joints + 1] = GRIPPER.strokeM;
+        ctrl[joints] = OPEN_M;
+        this.#mujoco.mj_forward(this.#model, this.#data);
+      },
+    };
+  }
+
   /** Rotation of the gripper about the vertical, from `zeroRad`, in [−π, π]; for one that points down. */
   gripYawRad(zeroRad: number): number {
-    this.#pose(this.#handId, this.#scratch, 0);
+    return this.#yawOf(this.#handId, zeroRad);
+  }
+
+  #yawOf(hand: number, zeroRad: number): number {
+    this.#pose(hand, this.#scratch, 0);
     const w = this.#scratch[3]!;
     const x = this.#scratch[4]!;
     const y = this.#scratch[5]!;
@@ -257,6 +314,11 @@ export class Physics {
 /** Time by which a servo follows a ramp. */
 export const SERVO_LAG_S = 2 / SERVO_RAD_S;
 export { STEP_S };
+
+function withGains(mujoco: Mujoco, arm: Omit<SceneArm, 'gains'>): SceneArm {
+  const xml = sceneXml({ ...arm, gains: null }, [], null);
+  return { ...arm, gains: gainsFor(inertiasAtHome(mujoco, arm.model, xml)) };
+}
 
 /** Diagonal of the mass matrix in the home pose. */
 function inertiasAtHome(mujoco: Mujoco, robot: RobotModel, xml: string): number[] {

@@ -1,8 +1,9 @@
 import type { RobotModel } from '../geometry/robot-model.ts';
 import { armXml } from './arm-bodies.ts';
 import type { ArmFacts } from './arm-facts.ts';
-import { GRIPPER_ACTUATOR, GRIPPER_LINKS, padPairsXml } from './gripper-body.ts';
-import { isFree, type Shape, text, type WorldBody } from './shape.ts';
+import { gripperActuatorXml, gripperEqualityXml, gripperTendonXml, padPairsXml } from './gripper-body.ts';
+import { PARTNER } from './partner-arm.ts';
+import { hasPlace, isFree, type Shape, text, type WorldBody } from './shape.ts';
 
 export const STEP_S = 0.001;
 /** A servo follows a ramp this much later: 2 ζ / ω with ζ = 1. */
@@ -20,15 +21,21 @@ export const gainsFor = (inertias: readonly number[]): Gains[] =>
 
 const geomName = (body: WorldBody, shape: number): string => `${body.name}/${shape}`;
 
-/** The whole world as MJCF. Without gains it serves only to read the arm's inertia. */
-export function sceneXml(
-  model: RobotModel,
-  facts: ArmFacts,
-  bodies: readonly WorldBody[],
-  gains: readonly Gains[] | null,
-): string {
+/** An arm of a scene. Without gains its servos serve only to read its inertia. */
+export interface SceneArm {
+  model: RobotModel;
+  facts: ArmFacts;
+  gains: readonly Gains[] | null;
+}
+
+/** The whole world as MJCF. */
+export function sceneXml(arm: SceneArm, bodies: readonly WorldBody[], partner: SceneArm | null): string {
+  const { model, facts } = arm;
   const movable = bodies.filter(({ massKg }) => massKg !== undefined);
-  const pairs = movable.flatMap((body) => body.shapes.map((_, i) => padPairsXml(geomName(body, i))));
+  const prefixes = partner === null ? [''] : ['', PARTNER];
+  const pairs = movable.flatMap((body) =>
+    body.shapes.flatMap((_, i) => prefixes.map((prefix) => padPairsXml(geomName(body, i), prefix))),
+  );
   return `<mujoco model="world">
 <compiler angle="radian" autolimits="true"/>
 <option timestep="${STEP_S}" integrator="implicitfast" cone="elliptic" impratio="100" iterations="50" tolerance="1e-8" solver="Newton"/>
@@ -41,16 +48,22 @@ export function sceneXml(
 <worldbody>
 <geom name="table" type="plane" size="1 1 0.1"/>
 <body name="base" pos="${text(facts.layout.baseM)}">${armXml(model, facts)}</body>
+${partner === null ? '' : `<body name="${PARTNER}base" pos="${text(partner.facts.layout.baseM)}">${armXml(partner.model, partner.facts, PARTNER)}</body>`}
 ${bodies.map((body) => bodyXml(body, bodies)).join('\n')}
 </worldbody>
 <contact>${pairs.join('')}</contact>
-${GRIPPER_LINKS}
-<actuator>${model.joints.map(({ name }, i) => servoXml(name, gains?.[i], facts.torqueNm[i]!)).join('\n')}
-${GRIPPER_ACTUATOR}</actuator>
+<tendon>${prefixes.map(gripperTendonXml).join('')}</tendon>
+<equality>${prefixes.map(gripperEqualityXml).join('')}</equality>
+<actuator>${actuatorsXml(arm, '')}${partner === null ? '' : actuatorsXml(partner, PARTNER)}</actuator>
 <sensor><touch name="touchL" site="touchL"/><touch name="touchR" site="touchR"/>
 <contact name="arm" subtree1="base" num="1" data="found force torque pos" reduce="netforce"/>
 ${movable.map(({ name }) => ['L', 'R'].map((side) => `<contact name="${name}/${side}" geom1="pad${side}" body2="${name}" num="1" data="found"/>`).join('')).join('')}</sensor>
 </mujoco>`;
+}
+
+function actuatorsXml({ model, facts, gains }: SceneArm, prefix: string): string {
+  const servos = model.joints.map(({ name }, i) => servoXml(prefix + name, gains?.[i], facts.torqueNm[i]!));
+  return servos.join('\n') + gripperActuatorXml(prefix);
 }
 
 function servoXml(joint: string, gains: Gains | undefined, torqueNm: number): string {
@@ -59,7 +72,7 @@ function servoXml(joint: string, gains: Gains | undefined, torqueNm: number): st
 }
 
 function bodyXml(body: WorldBody, bodies: readonly WorldBody[]): string {
-  if (body.slide !== undefined) return '';
+  if (!hasPlace(body)) return '';
   const inner = bodies.filter(({ slide }) => slide?.in === body.name).map(slidingXml);
   const joint = isFree(body) ? '<freejoint/>' : '';
   return `<body name="${body.name}">${joint}${geomsXml(body)}${inner.join('')}</body>`;

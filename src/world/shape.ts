@@ -18,10 +18,14 @@ export interface WorldBody {
   massKg?: number;
   /** Slides along an axis of the fixed body that it is part of: a drawer. */
   slide?: { in: string; axis: Vector; rangeM: readonly [number, number]; frictionN: number };
+  /** A link of the task's second arm: that arm moves it. */
+  isPartner?: true;
   shapes: readonly Shape[];
 }
 
 export const isFree = (body: WorldBody): boolean => body.massKg !== undefined && body.slide === undefined;
+/** Stands where the task's start puts it, or starts there. */
+export const hasPlace = (body: WorldBody): boolean => body.slide === undefined && body.isPartner !== true;
 
 /** Position, then the quaternion w, x, y, z. */
 export const POSE_SIZE = 7;

@@ -1,5 +1,6 @@
 import type { Random } from '../core/random.ts';
-import type { Layout } from './arm-facts.ts';
+import type { RobotModel } from '../geometry/robot-model.ts';
+import type { ArmFacts, Layout } from './arm-facts.ts';
 import type { WorldBody } from './shape.ts';
 
 /** Where a body starts: on the table, upright. */
@@ -43,7 +44,17 @@ export type Move =
       restS: number;
       toleranceM: number;
     }
-  | { kind: 'grip'; openM: number; waitS: number };
+  | { kind: 'grip'; openM: number; waitS: number }
+  /** Looks again after this long. */
+  | { kind: 'wait'; waitS: number };
+
+/** A second arm that the world itself moves. */
+export interface Partner {
+  readonly model: RobotModel;
+  facts(layout: Layout): ArmFacts;
+  /** What it does for as long as a round lasts; `giver` is the other arm. */
+  script(own: WorldView, giver: WorldView, layout: Layout): Generator<Move, void, void>;
+}
 
 /** A task: one file in `tasks/`, found by its name. Pure: the same seed gives the same start everywhere. */
 export interface Task {
@@ -53,7 +64,9 @@ export interface Task {
   readonly instruction: string;
   readonly limitS: number;
   bodies(): readonly WorldBody[];
-  /** One per body that does not slide in another, in their order. */
+  /** A second arm; its parts are among the bodies. */
+  readonly partner?: Partner;
+  /** One per body that neither slides in another nor belongs to the second arm, in their order. */
   start(layout: Layout, random: Random): readonly Place[];
   score(view: WorldView): Score;
   /** A way to do it: yields moves, and looks again after each. */

@@ -2,10 +2,11 @@ import { Random } from '../core/random.ts';
 import type { RobotModel } from '../geometry/robot-model.ts';
 import { type ArmFacts, armFacts } from './arm-facts.ts';
 import type { Mujoco } from './mujoco.ts';
+import { PartnerHand } from './partner-hand.ts';
 import { type ArmState, Physics, STEP_S } from './physics.ts';
 import { createReach, type Reach } from './reach.ts';
 import { Servo } from './servo.ts';
-import { POSE_SIZE } from './shape.ts';
+import { hasPlace, POSE_SIZE } from './shape.ts';
 import { type Place, type Score, type Seen, seenAt, type Task, type WorldView } from './task.ts';
 
 /** How often progress is judged. */
@@ -33,6 +34,7 @@ export class WorkWorld implements WorldView {
   readonly gripM = new Float64Array(3);
   readonly progress: Progress = { elapsedS: 0, score: 0, doneS: Number.NaN, isLate: false };
   seed = 0;
+  readonly #partner: PartnerHand | null;
   readonly #poses: Float64Array;
   readonly #index: ReadonlyMap<string, number>;
   #steps = 0;
@@ -44,7 +46,10 @@ export class WorkWorld implements WorldView {
     this.facts = armFacts(model);
     this.task = task;
     const bodies = task.bodies();
-    this.physics = new Physics(mujoco, model, this.facts, bodies);
+    const { partner } = task;
+    const second = partner && { model: partner.model, facts: partner.facts(this.layout) };
+    this.physics = new Physics(mujoco, model, this.facts, bodies, second);
+    this.#partner = partner && second ? new PartnerHand(this, partner, second.facts) : null;
     this.reach = createReach(model, this.facts);
     this.servo = new Servo(model, lagS);
     this.#poses = new Float64Array(bodies.length * POSE_SIZE);
@@ -89,6 +94,7 @@ export class WorkWorld implements WorldView {
     this.#steps = 0;
     this.#scoredS = Number.NaN;
     this.#overStep = Number.NaN;
+    this.#partner?.restart();
     Object.assign(this.progress, { elapsedS: 0, score: 0, doneS: Number.NaN, isLate: false });
     this.#look();
   }
@@ -101,6 +107,7 @@ export class WorkWorld implements WorldView {
   /** One millisecond. */
   step(): void {
     this.servo.step(this.physics.ctrl);
+    this.#partner?.step();
     this.physics.step();
     this.#steps++;
     if (this.#steps % JUDGE_STEPS === 0) this.#judge();
@@ -142,7 +149,7 @@ export function startPoses(
   const poses = new Float64Array(bodies.length * POSE_SIZE);
   let next = 0;
   bodies.forEach((body, i) => {
-    if (body.slide === undefined) poses.set(poseOf(places[next++]!), i * POSE_SIZE);
+    if (hasPlace(body)) poses.set(poseOf(places[next++]!), i * POSE_SIZE);
   });
   return poses;
 }

@@ -52,8 +52,11 @@ export interface MotorType {
   readonly name: string;
   readonly modelNumber: number;
   readonly hasCurrentControl: boolean;
-  /** Stall torque over stall current at 12 V, by the maker's data sheet; null: it does not measure its current. */
-  readonly nmPerA: number | null;
+  /**
+   * Torque per unit of the present current: stall torque over stall current at 12 V by the maker's data sheet; without
+   * current control the unit is 0.1 % of the stall torque. UNVERIFIED ON HARDWARE
+   */
+  readonly nmPerUnit: number;
   /** First firmware version with fast sync read. */
   readonly fastReadFirmware: number;
 }
@@ -62,14 +65,14 @@ export const XC330: MotorType = {
   name: 'XC330-T288',
   modelNumber: 1220,
   hasCurrentControl: true,
-  nmPerA: 0.92 / 0.8,
+  nmPerUnit: 0.92 / 800,
   fastReadFirmware: 46,
 };
 export const XC430: MotorType = {
   name: 'XC430-T240BB',
   modelNumber: 1080,
   hasCurrentControl: false,
-  nmPerA: null,
+  nmPerUnit: 1.9 / 1000,
   fastReadFirmware: 45,
 };
 

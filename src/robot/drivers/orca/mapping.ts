@@ -50,10 +50,9 @@ export class JointMap {
     return fromRad + (ticks * RAD_PER_TICK - this.#lowRad[i]! - this.#wrapRad[i]!) / this.#gain[i]!;
   }
 
-  /** Joint torque by the motor's current, without the tendons' friction; NaN if the motor does not measure it. */
-  jointNm(i: number, currentMa: number): number {
-    const { nmPerA } = this.#hand.joints[i]!.motor;
-    return nmPerA === null ? Number.NaN : (currentMa / 1000) * nmPerA * this.#gain[i]!;
+  /** Joint torque by the motor's present current, without the tendons' friction. */
+  jointNm(i: number, currentUnits: number): number {
+    return currentUnits * this.#hand.joints[i]!.motor.nmPerUnit * this.#gain[i]!;
   }
 
   jointRadS(i: number, velocityUnits: number): number {
