@@ -15,8 +15,8 @@ import { PointFilter } from './point-filter.ts';
 const REST_M = 0.008;
 const USUAL_PERIOD_S = 1 / 72;
 const STEPS = 4;
-/** Additional steps of a first hand, which starts from the plain angle mapping. */
-const FIRST_STEPS = 6;
+/** Additional steps of a first hand, which starts from the plain angle mapping: it is solved before it is used. */
+const FIRST_STEPS = 40;
 /** After a longer gap nothing of the past is used. */
 const GAP_S = 0.25;
 const LEAST_PERIOD_S = 1e-3;

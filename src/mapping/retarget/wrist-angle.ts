@@ -1,12 +1,10 @@
 import { NS_PER_S } from '../../core/time/clock.ts';
 import type { RobotModel } from '../../geometry/robot-model.ts';
 import { PALM, spanM } from '../../hand/points.ts';
+import { SteadyFilter } from './steady-filter.ts';
 
-/** As the filter of the points: cutoff at rest, growth beyond the dead zone, and the speed's own cutoff. */
-const REST_HZ = 0.4;
-const HZ_PER_RAD_S = 15;
-const DEAD_RAD_S = 0.9;
-const SPEED_HZ = 1;
+/** Noise of the angle in radians, relative to that of a fingertip in metres. */
+const NOISE_RAD_PER_M = 8;
 const USUAL_PERIOD_S = 1 / 72;
 const GAP_S = 0.25;
 
@@ -24,10 +22,10 @@ export class WristAngle {
   readonly #settings: WristSettings;
   readonly #gain: number;
   readonly #biasRad: number;
-  /** Filtered angle and its speed. */
-  readonly #state = new Float64Array(2);
+  readonly #steady = new SteadyFilter(1, 1, NOISE_RAD_PER_M);
+  readonly #angleRad = new Float64Array(1);
+  readonly #dtS = new Float64Array(1);
   #takenNs = Number.NaN;
-  #fresh = true;
 
   constructor(model: RobotModel, settings: WristSettings) {
     this.#joint = settings.enableWrist ? model.joints.findIndex(({ name }) => name === 'wrist') : -1;
@@ -37,7 +35,7 @@ export class WristAngle {
   }
 
   reset(): void {
-    this.#fresh = true;
+    this.#steady.reset();
   }
 
   /** Fills the wrist in `outRad`; leaves it if the hand has none, or if it stays neutral. */
@@ -49,22 +47,16 @@ export class WristAngle {
       (pointsM[at]! - pointsM[0]!) * gravity[0]! +
       (pointsM[at + 1]! - pointsM[1]!) * gravity[1]! +
       (pointsM[at + 2]! - pointsM[2]!) * gravity[2]!;
-    const angle = Math.asin(Math.min(1, Math.max(-1, down / spanM(pointsM, PALM.wrist, PALM.middle))));
     const passedS = (takenNs - this.#takenNs) / NS_PER_S;
     this.#takenNs = takenNs;
-    if (!filter || this.#fresh || passedS < 0 || passedS > GAP_S) {
-      this.#state[0] = angle;
-      this.#state[1] = 0;
-      this.#fresh = false;
-    } else if (passedS !== 0) this.#filter(angle, Number.isNaN(passedS) ? USUAL_PERIOD_S : passedS);
-    outRad[this.#joint] = this.#state[0]! * this.#gain + this.#biasRad;
-  }
-
-  #filter(angle: number, dtS: number): void {
-    const state = this.#state;
-    const share = 1 / (1 + 1 / (2 * Math.PI * SPEED_HZ * dtS));
-    state[1]! += share * ((angle - state[0]!) / dtS - state[1]!);
-    const cutoffHz = REST_HZ + HZ_PER_RAD_S * Math.max(0, Math.abs(state[1]!) - DEAD_RAD_S);
-    state[0]! += (angle - state[0]!) / (1 + 1 / (2 * Math.PI * cutoffHz * dtS));
+    if (filter && passedS === 0 && !this.#steady.fresh) this.#angleRad[0] = this.#steady.at[0]!;
+    else {
+      const sine = down / spanM(pointsM, PALM.wrist, PALM.middle);
+      this.#angleRad[0] = Math.asin(Math.min(1, Math.max(-1, sine)));
+      if (passedS < 0 || passedS > GAP_S) this.#steady.reset();
+      this.#dtS[0] = Number.isNaN(passedS) ? USUAL_PERIOD_S : passedS;
+      if (filter) this.#steady.apply(this.#angleRad, 0, this.#dtS);
+    }
+    outRad[this.#joint] = this.#angleRad[0]! * this.#gain + this.#biasRad;
   }
 }
