@@ -20,6 +20,7 @@ import { InputsPanel } from './operate/inputs-panel.ts';
 import { LinkControls } from './operate/link-controls.ts';
 import { TaskCard } from './operate/task-card.ts';
 import { TouchLine } from './operate/touch-line.ts';
+import { ViewTools } from './operate/view-tools.ts';
 import { Banner } from './panels/banner.ts';
 import { Estop } from './panels/estop.ts';
 import { FingersPanel } from './panels/fingers-panel.ts';
@@ -108,17 +109,10 @@ const showSlow = atMostEvery(250, () => {
   setAttribute(drivePanel, 'data-method', inputs.method);
 });
 
-element('view-reset', HTMLButtonElement).addEventListener('click', () => view?.resetCamera());
-const capsules = element('capsules', HTMLButtonElement);
-capsules.addEventListener('click', () => {
-  const shown = capsules.getAttribute('aria-pressed') !== 'true';
-  setAttribute(capsules, 'aria-pressed', String(shown));
-  view?.showShapes(shown);
-});
+new ViewTools(view);
 window.addEventListener('online', () => link.status !== 'open' && link.connect());
 setInterval(watch, WATCH_MS);
 const drivePanel = element('drive', HTMLElement);
-new ResizeObserver(makeRoomForDrivePanel).observe(drivePanel);
 new ControlChip(link);
 if (fleet) new HandoverRequests(fleet);
 session?.onRetry(() => link.connect());
@@ -134,7 +128,13 @@ function openView(): RobotView | null {
   const drawn = () => {
     window.__farhand.frames++;
   };
-  return new RobotView(element('view', HTMLCanvasElement), quality, drawn, drive.drag);
+  return new RobotView(
+    element('view', HTMLCanvasElement),
+    element('edges', HTMLElement),
+    quality,
+    drawn,
+    drive.drag,
+  );
 }
 
 function enter(page: PageName, isFirst: boolean): void {
@@ -237,10 +237,4 @@ function showState(): void {
   if (telemetry)
     announcer.announce(`Robot: ${state}. ${sentence(fresh ? (telemetry.robot?.cause ?? '') : '')}`);
   showSlow(performance.now());
-}
-
-/** Keeps the robot clear of the drive panel. On a narrow screen the panel is below the view. */
-function makeRoomForDrivePanel(): void {
-  const covers = !drivePanel.hidden && getComputedStyle(drivePanel).position === 'absolute';
-  view?.setCovered(covers ? drivePanel.offsetWidth * 0.25 : 0, covers ? drivePanel.offsetHeight * 0.2 : 0);
 }

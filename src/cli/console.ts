@@ -1,3 +1,4 @@
+import { renderUnicodeCompact } from 'uqr';
 import type { ParentMessage } from '../app/child.ts';
 import { openConsole } from '../app/open-console.ts';
 import { preflight } from '../app/preflight.ts';
@@ -48,8 +49,10 @@ export function printLan({ lan, pairing }: Pick<ConsoleHandle, 'lan' | 'pairing'
   console.log(`  other machines: ${lan?.url}, headsets: ${lan?.url}vr`);
   console.log(`  first visit: ${lan?.trustUrl} (how to trust this machine’s certificate)`);
   console.log(`  certificate SHA-256: ${lan?.fingerprint}`);
+  if (lan !== null && process.stdout.isTTY)
+    console.log(`\n${renderUnicodeCompact(`${lan.url}pair#${code}`, { border: 2 })}`);
   console.log(
-    `  pairing code: ${code} (valid for five minutes, for one operator; more on the page under Control)`,
+    `  pairing code: ${code} (valid for five minutes, for one operator; scan it with a phone or headset; more on the page under Control)`,
   );
 }
 

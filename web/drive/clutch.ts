@@ -1,5 +1,8 @@
-/** What can close the clutch: the Shift key, the button (held or latched), dragging the hand, a gamepad shoulder button. */
-export type ClutchSource = 'shift' | 'held' | 'latched' | 'drag' | 'gamepad';
+/**
+ * What can close the clutch: the Shift key, the button (held or latched), dragging the hand, a gamepad shoulder button, a
+ * finger on the pad or the rail.
+ */
+export type ClutchSource = 'shift' | 'held' | 'latched' | 'drag' | 'gamepad' | 'pad' | 'rail';
 
 /**
  * The page's clutch. Closing it takes a new press while permitted. Any problem opens it, and a key that is still down does

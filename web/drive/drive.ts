@@ -29,7 +29,7 @@ export class Drive {
   readonly #hand = restingHand();
   readonly #clutch = new Clutch();
   readonly #engage = new EngageButton(this.#clutch, () => this.#clutchChanged());
-  readonly #pads = new Pads(this.#hand);
+  readonly #pads = new Pads(this.#hand, (pad, down) => this.#source(pad, down));
   readonly #held: ReadonlySet<string>;
   readonly #send: DriveSenders;
   #active = false;

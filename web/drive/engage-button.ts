@@ -1,10 +1,13 @@
 import { element, setAttribute, setText } from '../dom.ts';
 import type { Clutch } from './clutch.ts';
 
-/** A longer press is a hold and releasing it opens the clutch. A shorter press latches. */
+/** A longer press is a hold and releasing it opens the clutch. A shorter press latches, except by touch. */
 const TAP_MS = 300;
+/** A click this soon after the pointer was released belongs to it; a later one comes from the keyboard. */
+const CLICK_AFTER_MS = 50;
+const isTouchScreen = matchMedia('(pointer: coarse)');
 
-/** Tap to latch and tap again to release, or hold down. Enter latches too. */
+/** Click to latch and click again to release, or hold down. Enter latches too. A finger must stay on it. */
 export class EngageButton {
   readonly #button = element('engage', HTMLButtonElement);
   readonly #label = element('engage-label', HTMLElement);
@@ -27,11 +30,11 @@ export class EngageButton {
     });
     this.#button.addEventListener('pointerup', (event) => {
       handledAtMs = event.timeStamp;
-      this.#released(event.timeStamp - downAtMs < TAP_MS);
+      this.#released(event.pointerType !== 'touch' && event.timeStamp - downAtMs < TAP_MS);
     });
     this.#button.addEventListener('pointercancel', () => this.#released(false));
     this.#button.addEventListener('click', (event) => {
-      if (event.timeStamp - handledAtMs > 50) this.#toggle();
+      if (event.timeStamp - handledAtMs > CLICK_AFTER_MS) this.#toggle();
     });
   }
 
@@ -45,8 +48,9 @@ export class EngageButton {
 
   #advice(): string {
     if (!this.#clutch.permitted) return 'robot is not armed';
-    if (this.#clutch.has('latched')) return 'tap to release';
-    return this.#clutch.closed ? 'let go to release' : 'tap, or hold Shift';
+    if (this.#clutch.has('latched')) return 'click to release';
+    if (this.#clutch.closed) return 'let go to hold still';
+    return isTouchScreen.matches ? 'hold, or drag the pad' : 'click, or hold Shift';
   }
 
   #released(tapped: boolean): void {

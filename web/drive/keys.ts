@@ -6,17 +6,19 @@ export interface DriveKeyHandlers {
   onCentre(): void;
 }
 
-/** Tracks the driving keys while `active()`. Ignores typing and browser shortcuts. */
+/** Tracks the driving keys while `active()`. Ignores typing, browser shortcuts, and arrows that choose in a list. */
 export function listenToDriveKeys(active: () => boolean, handlers: DriveKeyHandlers): ReadonlySet<string> {
   const held = new Set<string>();
   window.addEventListener('keydown', (event) => {
     if (!active() || isTyping(event.target) || event.ctrlKey || event.metaKey || event.altKey) return;
+    if (isChoosing(event)) return;
     if (event.key === 'Shift' && !event.repeat) handlers.onShift(true);
     if (event.code === 'KeyG' && !event.repeat) handlers.onGripper();
     if (event.code === 'KeyC' && !event.repeat) handlers.onCentre();
-    if (!isDriveKey(event.code)) return;
-    event.preventDefault();
-    held.add(event.code);
+    if (isDriveKey(event.code)) held.add(event.code);
+    // A list that has the focus would jump to the entry that begins with this letter.
+    const isLetter = event.key.length === 1 && event.target instanceof HTMLSelectElement;
+    if (isDriveKey(event.code) || isLetter) event.preventDefault();
   });
   window.addEventListener('keyup', (event) => {
     held.delete(event.code);
@@ -32,9 +34,15 @@ export function listenToDriveKeys(active: () => boolean, handlers: DriveKeyHandl
   return held;
 }
 
+const TEXT_FIELDS = /^(text|search|url|tel|email|password|number)$/;
+
+/** A list or a button that has the focus is not typing: driving keys must win over it. */
 function isTyping(target: EventTarget | null): boolean {
-  return (
-    target instanceof HTMLElement &&
-    (target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName))
-  );
+  if (target instanceof HTMLInputElement) return TEXT_FIELDS.test(target.type);
+  return target instanceof HTMLTextAreaElement || (target instanceof HTMLElement && target.isContentEditable);
+}
+
+/** Arrows choose in a list that has the focus, unless Shift closes the clutch. */
+function isChoosing({ target, key, shiftKey }: KeyboardEvent): boolean {
+  return target instanceof HTMLSelectElement && key.startsWith('Arrow') && !shiftKey;
 }

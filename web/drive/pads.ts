@@ -5,7 +5,12 @@ const WHEEL_M_PER_PX = 0.0004;
 const WHEEL_LINE_PX = 16;
 const MAX_WHEEL_M = 0.04;
 
-/** The two pointer surfaces: a square for left/right and up/down, a rail for depth. Dragging is relative. */
+export type PadName = 'pad' | 'rail';
+
+/**
+ * The two pointer surfaces: a square for left/right and up/down, a rail for depth. Dragging is relative. A finger on one is
+ * reported, so that touching is holding the clutch.
+ */
 export class Pads {
   readonly #pad = element('pad', HTMLElement);
   readonly #padDot = element('pad-dot', HTMLElement);
@@ -13,13 +18,16 @@ export class Pads {
   readonly #railDot = element('rail-dot', HTMLElement);
   readonly #hand: PageHand;
 
-  constructor(hand: PageHand) {
+  constructor(hand: PageHand, onTouch: (pad: PadName, down: boolean) => void) {
     this.#hand = hand;
-    onDrag(this.#pad, (dx, dy) => {
+    const touch = (name: PadName) => (down: boolean) => onTouch(name, down);
+    onDrag(this.#pad, touch('pad'), (dx, dy) => {
       const { clientWidth, clientHeight } = this.#pad;
       moveTarget(hand, [dx / clientWidth, -dy / clientHeight, 0], 2 * BOX_M);
     });
-    onDrag(this.#rail, (_, dy) => moveTarget(hand, [0, 0, dy / this.#rail.clientHeight], 2 * BOX_M));
+    onDrag(this.#rail, touch('rail'), (_, dy) =>
+      moveTarget(hand, [0, 0, dy / this.#rail.clientHeight], 2 * BOX_M),
+    );
     for (const surface of [this.#pad, this.#rail]) {
       surface.addEventListener('wheel', (event) => this.#wheel(event), { passive: false });
     }
@@ -42,7 +50,11 @@ export class Pads {
   }
 }
 
-function onDrag(surface: HTMLElement, move: (dxPx: number, dyPx: number) => void): void {
+function onDrag(
+  surface: HTMLElement,
+  onTouch: (down: boolean) => void,
+  move: (dxPx: number, dyPx: number) => void,
+): void {
   let pointer = -1;
   let last = [0, 0] as [number, number];
   surface.addEventListener('pointerdown', (event) => {
@@ -51,6 +63,7 @@ function onDrag(surface: HTMLElement, move: (dxPx: number, dyPx: number) => void
     last = [event.clientX, event.clientY];
     surface.setPointerCapture(pointer);
     surface.classList.add('dragging');
+    if (event.pointerType === 'touch') onTouch(true);
   });
   surface.addEventListener('pointermove', (event) => {
     if (event.pointerId !== pointer) return;
@@ -61,6 +74,7 @@ function onDrag(surface: HTMLElement, move: (dxPx: number, dyPx: number) => void
     if (event.pointerId !== pointer) return;
     pointer = -1;
     surface.classList.remove('dragging');
+    onTouch(false);
   };
   surface.addEventListener('pointerup', end);
   surface.addEventListener('pointercancel', end);

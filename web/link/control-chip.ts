@@ -8,19 +8,33 @@ const REFUSED_WORDS: Record<string, string> = {
   'not-in-control': 'not in control',
 };
 
-/** Shows who is in control, with a button to take over. Its name links to the pairing page. */
+/** A page on the machine of the console, as the console names it. */
+const LOCAL = 'this computer';
+
+/**
+ * Shows who is in control, with a button to take over, in the header and beside the controls, which are disabled while
+ * somebody else drives. The chip's name links to the pairing page.
+ */
 export class ControlChip {
   readonly #chip = element('chip-control', HTMLElement);
   readonly #text = element('chip-control-text', HTMLElement);
-  readonly #take = element('take-control', HTMLButtonElement);
+  readonly #note = element('control-note', HTMLElement);
+  readonly #noteText = element('control-note-text', HTMLElement);
+  readonly #takes = [
+    element('take-control', HTMLButtonElement),
+    element('control-note-take', HTMLButtonElement),
+  ];
   /** Everything that sends requests to the robot, except the e-stop. */
-  readonly #controls = ['drive', 'actions', 'inputs', 'link-controls'].map((id) => element(id, HTMLElement));
+  readonly #controls = ['drive', 'actions', 'inputs', 'link-controls', 'task-actions'].map((id) =>
+    element(id, HTMLElement),
+  );
   #access: AccessState | null = null;
   #timer = 0;
 
   constructor(link: PageLink) {
     link.onAccess = (message) => this.#receive(message);
-    this.#take.addEventListener('click', () => link.sendAccess({ kind: 'control', action: 'take' }));
+    for (const button of this.#takes)
+      button.addEventListener('click', () => link.sendAccess({ kind: 'control', action: 'take' }));
   }
 
   #receive(message: AccessMessage): void {
@@ -41,7 +55,16 @@ export class ControlChip {
     const watching = role === 'viewer' ? 'viewer' : (holder ?? 'free');
     setText(this.#text, inControl ? 'you' : watching);
     setAttribute(this.#chip, 'data-tone', inControl ? 'good' : holder === null ? 'off' : 'warn');
-    this.#take.hidden = role === 'viewer' || inControl || holder === null;
-    for (const part of this.#controls) part.inert = role === 'viewer';
+    const isOther = !inControl && holder !== null;
+    for (const button of this.#takes) button.hidden = role === 'viewer' || !isOther;
+    for (const part of this.#controls) part.inert = role === 'viewer' || isOther;
+    this.#note.hidden = role !== 'viewer' && !isOther;
+    setText(this.#noteText, whoDrives(role, holder));
   }
+}
+
+function whoDrives(role: AccessState['role'], holder: string | null): string {
+  const driver = holder === LOCAL ? 'Another window on the console’s computer' : holder;
+  const drives = driver === null ? 'Nobody drives.' : `${driver} drives.`;
+  return role === 'viewer' ? `You are watching: this device is paired as a viewer. ${drives}` : drives;
 }

@@ -12,6 +12,7 @@ import {
 } from '../panels/labels.ts';
 
 const PAGE = 'page';
+const isTouchScreen = matchMedia('(pointer: coarse)');
 
 /** Selects the input; the page itself counts as three. Lists the inputs this rig lacks and how to enable them. */
 export class InputsPanel {
@@ -66,7 +67,8 @@ export class InputsPanel {
     if (active !== PAGE) return inputHint(active);
     if (this.#method === 'gamepad' && gamepad() === null)
       return 'No gamepad found. Connect one and press any button.';
-    return PAGE_METHODS[this.#method].hint;
+    const { hint, touchHint } = PAGE_METHODS[this.#method];
+    return isTouchScreen.matches ? touchHint : hint;
   }
 
   #buttons(name: string): HTMLElement[] {
@@ -95,5 +97,5 @@ function signalText({ input }: Telemetry): string {
   if (input.status === 'stale') return 'stale';
   const rate = input.rateHz === null ? '' : `${Math.round(input.rateHz)} Hz`;
   const jitter = input.jitterMs === null ? '' : `jitter ${milliseconds(input.jitterMs)} ms`;
-  return [rate, jitter].filter(Boolean).join(' · ') || (input.clutch ? 'clutch on' : 'tracking');
+  return [rate, jitter].filter(Boolean).join(' · ') || (input.clutch ? 'engaged' : 'tracking');
 }

@@ -65,7 +65,7 @@ export class HeaderChips {
     const { status, clutch } = telemetry.input;
     this.#input.show(
       INPUT_TONES[status] ?? 'warn',
-      clutch && status === 'ok' ? 'clutch on' : (INPUT_LABELS[status] ?? status),
+      clutch && status === 'ok' ? 'moving' : (INPUT_LABELS[status] ?? status),
     );
   }
 }

@@ -27,19 +27,26 @@ const INPUT_HINTS: Record<string, string> = {
   webxr: 'Open this console in the headset’s browser, then enter VR.',
 };
 
+const GAMEPAD_HINT =
+  'Hold a shoulder button to engage. Left stick: left/right, forward/back. Right stick: up/down, roll. B: e-stop.';
+
 /** The three ways to drive from this page. All work at the same time; the panel explains one. */
 export const PAGE_METHODS = {
   keyboard: {
     label: 'Keyboard',
-    hint: 'Hold Shift or tap Engage, then drag the pad or use WASD, QE or the arrow keys. R/F: roll. G: gripper.',
+    hint: 'Hold Shift, then use WASD, QE or the arrow keys. R/F: roll. G: gripper.',
+    touchHint:
+      'Drag a finger on the pad: the arm follows while you touch it. The bar moves it forward and back.',
   },
   drag: {
     label: 'Drag hand',
     hint: 'Drag the orange hand in the view. The arm follows until you release it.',
+    touchHint: 'Drag the orange hand in the view. The arm follows until you let go.',
   },
   gamepad: {
     label: 'Gamepad',
-    hint: 'Hold a shoulder button to engage. Left stick: left/right, forward/back. Right stick: up/down, roll. B: e-stop.',
+    hint: GAMEPAD_HINT,
+    touchHint: GAMEPAD_HINT,
   },
 } as const;
 export type PageMethod = keyof typeof PAGE_METHODS;
@@ -58,22 +65,25 @@ export function sentence(text: string): string {
   return words.charAt(0).toUpperCase() + words.slice(1);
 }
 
-/** The cause as a sentence, then what to do next. */
-export function causeText(state: SupervisorState, cause: string): string {
-  const given = sentence(cause);
-  return given === '' ? STATE_ADVICE[state] : `${given}. ${STATE_ADVICE[state]}`.trim();
+/**
+ * The cause as a sentence, then what to do next. The page's own hand is never lost: after choosing it, it has just not been
+ * engaged yet.
+ */
+export function causeText(state: SupervisorState, cause: string, input = ''): string {
+  const byPage = input === 'page' && (state === 'armed' || state === 'hold');
+  const given = byPage && cause === 'tracking lost' ? '' : sentence(cause);
+  const advice = byPage ? 'Hold Shift, or drag the pad or the hand.' : STATE_ADVICE[state];
+  return given === '' ? advice : `${given}. ${advice}`.trim();
 }
 
 /** `upper_arm ↔ base` → `upper arm ↔ base`. */
 export const partNames = (pair: string): string => pair.replaceAll('_', ' ');
 
+/** The limits that a person can do something about; the others only smooth the motion. */
 const LIMITS: Partial<Record<LimitedBy, string>> = {
-  jerk: 'jerk limit',
-  acceleration: 'the arm’s acceleration',
   velocity: 'the arm’s speed',
   range: 'the joint range',
   'joint-limit': 'a joint’s range',
-  'engage-ramp': 'a slow start',
   singularity: 'a singular pose',
   backlog: 'a long backlog: shortest path to the hand',
   reach: 'the arm’s reach',
@@ -81,15 +91,16 @@ const LIMITS: Partial<Record<LimitedBy, string>> = {
   collision: 'contact',
 };
 
-/** `Limited by contact below: forearm ↔ base, 32 mm`. Empty when nothing limits the motion. */
+/** `Limited by contact below: forearm ↔ base, 32 mm`. Empty when nothing limits the motion that a person could change. */
 export function limitText(
   robot: { limitedBy: LimitedBy; clearanceM: number | null; nearest: string },
   towards?: readonly number[] | null,
 ): string {
   const { limitedBy, clearanceM, nearest } = robot;
-  if (limitedBy === '') return '';
+  const limit = LIMITS[limitedBy];
+  if (limit === undefined) return '';
   const where = towards ? ` ${directionWord(towards)}` : '';
-  const text = `Limited by ${LIMITS[limitedBy] ?? limitedBy}${where}`;
+  const text = `Limited by ${limit}${where}`;
   if (limitedBy !== 'collision' || clearanceM === null) return text;
   return `${text}: ${partNames(nearest)}, ${Math.round(clearanceM * 1000)} mm`;
 }

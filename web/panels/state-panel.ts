@@ -8,6 +8,7 @@ import { causeText, limitText } from './labels.ts';
 const CLUTCHLESS = new Set(['scripted', 'expert', 'joints', 'rctp']);
 /** A shorter hold ends without the user. */
 const SELF_RELEASE_MS = 1000;
+const LASTING_MS = 500;
 const WAITING = 'Waiting for telemetry.';
 const STARTING = 'Connecting. The robot starts its operator process; this takes a few seconds.';
 const POWERED: readonly SupervisorState[] = ['armed', 'engaged', 'hold'];
@@ -30,6 +31,7 @@ export class StatePanel {
   readonly #mode = element('mode', HTMLElement);
   #homing = false;
   #canReengage = false;
+  #limitedSinceMs = Number.POSITIVE_INFINITY;
   #waitingSinceMs = Number.POSITIVE_INFINITY;
 
   constructor(send: (request: DeskRequest) => void) {
@@ -44,10 +46,9 @@ export class StatePanel {
     const state = believedState(telemetry, fresh);
     setAttribute(this.#badge, 'data-state', state);
     setText(this.#state, state);
-    setText(
-      this.#limit,
-      fresh && telemetry?.robot ? limitText(telemetry.robot, telemetry.operator.limitTowards) : '',
-    );
+    const limit =
+      fresh && telemetry?.robot ? limitText(telemetry.robot, telemetry.operator.limitTowards) : '';
+    setText(this.#limit, this.#lasting(limit));
     this.#canReengage = this.#waitsForEngage(telemetry, state);
     setText(this.#arm, this.#canReengage ? 'Engage' : 'Arm');
     this.#arm.disabled = (state !== 'idle' && !this.#canReengage) || stopping;
@@ -57,6 +58,14 @@ export class StatePanel {
     this.#reset.disabled = state !== 'stopped' || stopping;
     this.#reset.classList.toggle('primary', state === 'stopped');
     this.#arm.classList.toggle('primary', state === 'idle' || this.#canReengage);
+  }
+
+  /** A limit that passes within half a second is no news; one that goes on changes its words with its numbers. */
+  #lasting(limit: string): string {
+    const nowMs = performance.now();
+    if (limit === '') this.#limitedSinceMs = Number.POSITIVE_INFINITY;
+    else this.#limitedSinceMs = Math.min(this.#limitedSinceMs, nowMs);
+    return nowMs - this.#limitedSinceMs >= LASTING_MS ? limit : '';
   }
 
   /** After a hold, an input without a clutch waits until this page requests teleop. */
@@ -81,7 +90,11 @@ export class StatePanel {
   #explain(telemetry: Telemetry, fresh: boolean, state: SupervisorState): string {
     if (!fresh) return `No telemetry. Last state: ${telemetry.robot?.state ?? 'disconnected'}.`;
     if (this.#homing) return 'Moving to the home pose. Press Hold to interrupt.';
-    return causeText(state, state === 'disconnected' ? '' : (telemetry.robot?.cause ?? ''));
+    return causeText(
+      state,
+      state === 'disconnected' ? '' : (telemetry.robot?.cause ?? ''),
+      telemetry.input.active,
+    );
   }
 }
 

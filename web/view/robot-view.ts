@@ -1,26 +1,18 @@
-import { ColorManagement, LinearSRGBColorSpace, PerspectiveCamera, Vector3, WebGLRenderer } from 'three';
-import { OrbitControls } from 'three/examples/jsm/controls/OrbitControls.js';
+import { ColorManagement, LinearSRGBColorSpace, Vector3, WebGLRenderer } from 'three';
 import type { RobotModel } from '../../src/geometry/robot-model.ts';
 import type { ConsoleScene } from '../../src/messages/console.ts';
 import type { Telemetry } from '../../src/messages/telemetry.ts';
 import { onThemeChange } from '../shell/theme.ts';
+import { EdgeArrows } from './edge-arrows.ts';
 import { currentPalette } from './palette.ts';
 import type { Quality } from './quality.ts';
 import { reachOf } from './reach.ts';
 import { TargetDrag, type TargetDragHandlers } from './target-drag.ts';
+import { ViewCamera, type ViewPreset } from './view-camera.ts';
 import { World } from './world.ts';
 
 // Use display colours: saves a conversion per pixel.
 ColorManagement.enabled = false;
-
-/** View from behind the operator's right shoulder: forward is away, right is right. */
-const VIEW_FROM = new Vector3(-1.05, 0.9, 1.45);
-/** In units of the arm's reach. */
-const VIEW_CENTRE_HEIGHT = 0.52;
-const VIEW_HALF_HEIGHT = 0.8;
-const VIEW_HALF_WIDTH = 0.96;
-/** Smaller while something covers part of the view. */
-const COVERED_ZOOM = 0.88;
 
 /** Tolerance, because animation frames come slightly early or late. */
 const FRAME_SLACK_MS = 3;
@@ -29,10 +21,11 @@ const FRAME_SLACK_MS = 3;
 export class RobotView {
   readonly #canvas: HTMLCanvasElement;
   readonly #renderer: WebGLRenderer;
-  readonly #camera = new PerspectiveCamera(32, 1, 0.02, 20);
-  readonly #controls: OrbitControls;
+  readonly #camera: ViewCamera;
+  readonly #arrows: EdgeArrows;
   readonly #drag: TargetDrag;
   readonly #quality: Quality;
+  readonly #tip = new Vector3();
   readonly #onFrame: () => void;
   #world: World | null = null;
   #model: RobotModel | null = null;
@@ -42,9 +35,15 @@ export class RobotView {
   #latest: Telemetry | null = null;
   #scheduled = false;
   #nextMs = 0;
-  #room = [0, 0] as [rightPx: number, bottomPx: number];
 
-  constructor(canvas: HTMLCanvasElement, quality: Quality, onFrame: () => void, drag: TargetDragHandlers) {
+  /** `edges`: the element over the canvas in which arrows point to what has left the view. */
+  constructor(
+    canvas: HTMLCanvasElement,
+    edges: HTMLElement,
+    quality: Quality,
+    onFrame: () => void,
+    drag: TargetDragHandlers,
+  ) {
     this.#canvas = canvas;
     this.#quality = quality;
     this.#onFrame = onFrame;
@@ -56,13 +55,17 @@ export class RobotView {
     });
     this.#renderer.setPixelRatio(quality.pixelRatio);
     this.#renderer.outputColorSpace = LinearSRGBColorSpace;
-    this.#drag = new TargetDrag(canvas, this.#camera, () => this.#world?.handPlace ?? null, drag);
-    this.#controls = new OrbitControls(this.#camera, canvas);
-    this.#controls.addEventListener('change', () => this.#request());
-    this.#controls.minDistance = 0.3;
-    this.#controls.maxDistance = 4;
-    this.#controls.maxPolarAngle = Math.PI * 0.495;
-    canvas.addEventListener('dblclick', () => this.resetCamera());
+    this.#arrows = new EdgeArrows(edges);
+    let camera: ViewCamera | null = null;
+    // Presses reach the hand before the camera controls, so the drag listens first.
+    this.#drag = new TargetDrag(
+      canvas,
+      () => camera!.camera,
+      () => this.#world?.handPlace ?? null,
+      drag,
+    );
+    camera = this.#camera = new ViewCamera(canvas, () => this.#request());
+    canvas.addEventListener('dblclick', () => this.look('shoulder'));
     new ResizeObserver(() => this.#resize()).observe(canvas);
     onThemeChange(() => this.#rebuild());
   }
@@ -73,7 +76,7 @@ export class RobotView {
     this.#model = model;
     this.#around = around;
     this.#rebuild();
-    this.resetCamera();
+    this.look(this.#camera.preset);
   }
 
   show(telemetry: Telemetry, nowMs: number): void {
@@ -103,24 +106,17 @@ export class RobotView {
     this.#request();
   }
 
-  /** Fits the whole workspace into any canvas shape. */
-  resetCamera(): void {
-    const reachM = reachOf(this.#model);
-    const slope = Math.tan((this.#camera.fov * Math.PI) / 360);
-    const distance = Math.max(VIEW_HALF_HEIGHT / slope, VIEW_HALF_WIDTH / (slope * this.#camera.aspect));
-    const { x = 0, z = 0 } = this.#world?.homeTip ?? {};
-    this.#controls.target.set(0.55 * x, VIEW_CENTRE_HEIGHT * reachM, 0.55 * z);
-    this.#camera.position.copy(VIEW_FROM).setLength(distance * reachM);
-    this.#camera.position.add(this.#controls.target);
-    this.#controls.update();
+  /** Moves the camera to a preset, which shows the whole workspace or rides on the wrist. */
+  look(preset: ViewPreset): void {
+    this.#camera.setSubject(reachOf(this.#model), this.#world?.homeTip ?? null);
+    this.#camera.show(preset);
     this.#request();
   }
 
-  /** Shifts the picture when something covers its lower right corner. */
-  setCovered(rightPx: number, bottomPx: number): void {
-    if (this.#room[0] === rightPx && this.#room[1] === bottomPx) return;
-    this.#room = [rightPx, bottomPx];
-    this.#resize();
+  /** Whether the camera keeps tool and hand in the frame. */
+  follow(follows: boolean): void {
+    this.#camera.follows = follows;
+    this.#request();
   }
 
   #rebuild(): void {
@@ -142,13 +138,9 @@ export class RobotView {
   #resize(): void {
     const { clientWidth, clientHeight } = this.#canvas;
     if (clientWidth === 0 || clientHeight === 0) return;
-    const turned = this.#camera.aspect < 1 !== clientWidth < clientHeight;
-    this.#camera.aspect = clientWidth / clientHeight;
-    const [right, bottom] = this.#room;
-    this.#camera.zoom = right > 0 ? COVERED_ZOOM : 1;
-    this.#camera.setViewOffset(clientWidth, clientHeight, right / 2, bottom / 2, clientWidth, clientHeight);
+    const turned = this.#camera.resize(clientWidth, clientHeight);
     this.#renderer.setSize(clientWidth, clientHeight, false);
-    if (turned) this.resetCamera();
+    if (turned) this.look(this.#camera.preset);
     this.#request();
   }
 
@@ -165,10 +157,15 @@ export class RobotView {
       this.#request();
       return;
     }
-    const moving = this.#world.advance(nowMs, this.#camera.position);
-    this.#renderer.render(this.#world.scene, this.#camera);
+    const { camera } = this.#camera;
+    const { handPlace, tool } = this.#world;
+    const moving = this.#world.advance(nowMs, camera.position);
+    const panning = this.#camera.advance(tool, handPlace);
+    this.#renderer.render(this.#world.scene, camera);
+    this.#arrows.update('hand', handPlace, camera);
+    this.#arrows.update('gripper', tool.getWorldPosition(this.#tip), camera);
     this.#onFrame();
-    if (moving) this.#request();
+    if (moving || panning) this.#request();
   }
 
   #tooSoon(nowMs: number): boolean {

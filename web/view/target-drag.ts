@@ -19,7 +19,7 @@ const GRAB_PX = 46;
  */
 export class TargetDrag {
   readonly #canvas: HTMLCanvasElement;
-  readonly #camera: PerspectiveCamera;
+  readonly #camera: () => PerspectiveCamera;
   readonly #handle: () => Vector3 | null;
   readonly #handlers: TargetDragHandlers;
   readonly #right = new Vector3();
@@ -30,7 +30,7 @@ export class TargetDrag {
 
   constructor(
     canvas: HTMLCanvasElement,
-    camera: PerspectiveCamera,
+    camera: () => PerspectiveCamera,
     handle: () => Vector3 | null,
     handlers: TargetDragHandlers,
   ) {
@@ -67,7 +67,7 @@ export class TargetDrag {
     const perPx = this.#metresPerPx(hand);
     const [x, y] = [event.clientX - this.#last[0], event.clientY - this.#last[1]];
     this.#last = [event.clientX, event.clientY];
-    this.#camera.matrixWorld.extractBasis(this.#right, this.#up, this.#point);
+    this.#camera().matrixWorld.extractBasis(this.#right, this.#up, this.#point);
     const delta = this.#right.multiplyScalar(x * perPx).addScaledVector(this.#up, -y * perPx);
     delta.applyQuaternion(SCENE_FROM_INPUT.clone().invert());
     this.#handlers.onMove([delta.x, delta.y, delta.z]);
@@ -91,13 +91,13 @@ export class TargetDrag {
     const hand = this.#handle();
     if (hand === null) return null;
     const { left, top, width, height } = this.#canvas.getBoundingClientRect();
-    const { x, y } = this.#point.copy(hand).project(this.#camera);
+    const { x, y } = this.#point.copy(hand).project(this.#camera());
     return [left + ((x + 1) / 2) * width, top + ((1 - y) / 2) * height];
   }
 
   #metresPerPx(at: Vector3): number {
-    const distance = this.#camera.position.distanceTo(at);
-    const height = 2 * distance * Math.tan((this.#camera.fov * Math.PI) / 360);
-    return height / this.#camera.zoom / this.#canvas.clientHeight;
+    const { position, fov } = this.#camera();
+    const height = 2 * position.distanceTo(at) * Math.tan((fov * Math.PI) / 360);
+    return height / this.#canvas.clientHeight;
   }
 }

@@ -115,6 +115,11 @@ export class World {
     return this.#hand.place;
   }
 
+  /** The tool tip of the measured arm; its z axis points out of the tool. */
+  get tool(): Object3D {
+    return this.#robot.tip;
+  }
+
   showShapes(shown: boolean): void {
     this.#shapes.root.visible = shown;
   }

@@ -1,3 +1,4 @@
+import type { RecorderStatus } from '../../src/messages/recording.ts';
 import type { Telemetry, WorldTelemetry } from '../../src/messages/telemetry.ts';
 import { TASKS } from '../../src/world/task-list.ts';
 import { scoreText, timeText } from '../operate/task-text.ts';
@@ -46,7 +47,7 @@ export class Hud {
       problem(hud),
       this.#latency(hud),
       ...(fresh && telemetry?.world ? [taskText(telemetry.world)] : []),
-      hud.inControl ? 'you are in control' : `in control: ${hud.holder ?? 'nobody'}`,
+      ...(fresh && telemetry?.record?.state === 'recording' ? [recordText(telemetry.record)] : []),
     ];
     const text = lines.join('\n');
     if (text === this.#drawn) return;
@@ -86,17 +87,22 @@ function taskText(world: WorldTelemetry): string {
   return `${task?.instruction ?? world.task} ${timeText(world)}, ${scoreText(world)}`;
 }
 
+function recordText({ durationS, task }: RecorderStatus): string {
+  return `recording ${Math.floor(durationS)} s${task === '' ? '' : `: ${task}`}`;
+}
+
 /** The most serious problem, or empty. */
 function problem({ telemetry, fresh, inControl, holder, tracked, stopping }: HudState): string {
   if (stopping) return 'STOPPING: waiting for the robot';
   if (!fresh || telemetry === null) return 'no telemetry: the robot’s watchdog holds it';
-  if (!inControl) return `view only: ${holder === null ? 'no page' : holder} is in control`;
+  if (!inControl) return `${holder ?? 'nobody'} drives: touch TAKE OVER`;
   if (telemetry.input.active !== 'webxr') return `the active input is “${telemetry.input.active}”`;
   if (!tracked) return 'driving hand not tracked: the robot holds';
   const { robot, operator } = telemetry;
   if (robot?.state === 'stopped') return 'touch RESET to continue';
   if (robot?.state === 'idle') return 'touch ARM to power the joints';
-  if (robot?.limitedBy) return limitText(robot, operator.limitTowards).toLowerCase();
+  const limit = robot ? limitText(robot, operator.limitTowards) : '';
+  if (limit !== '') return limit.toLowerCase();
   if (operator.mapping === 'unreachable') return 'out of reach';
   return '';
 }

@@ -3,12 +3,11 @@ import type { AccessMessage, AccessState } from '../../src/messages/console-acce
 import type { Telemetry } from '../../src/messages/telemetry.ts';
 import { atMostEvery, element, setText } from '../dom.ts';
 import { ContactTone } from '../feel/tone.ts';
-
 import type { ServerMessage } from '../link/messages.ts';
 import { listenForPress, listenForStopKeys } from '../panels/stop-keys.ts';
 import { consoleKind } from '../shell/console-kind.ts';
 import { chooseQuality } from '../view/quality.ts';
-import { CameraBoard } from './camera-board.ts';
+import { CameraWall } from './camera-wall.ts';
 import { ConsoleHeadsetLink, type HeadsetLink } from './headset-link.ts';
 import { HeadsetMeasure } from './headset-measure.ts';
 import { Hud } from './hud.ts';
@@ -61,10 +60,10 @@ const robotLink = fleet && fleetRobot ? new RobotHeadsetLink(fleet, fleetRobot, 
 const link: HeadsetLink = robotLink ?? new ConsoleHeadsetLink(location, handlers);
 const stop = new HeadsetStop(() => link.estop());
 const hud = new Hud();
-const cameras = new Map<string, CameraBoard>();
 const quality = chooseQuality(location.search, devicePixelRatio);
 if (quality === null) throw new Error('this browser does not support WebGL2');
 const room = new Room(element('view', HTMLCanvasElement), quality);
+const cameras = new CameraWall(room.scene);
 const session = new HeadsetSession({
   room,
   stop,
@@ -92,10 +91,17 @@ const buttons = new TouchButtons([
     press: () => link.send({ kind: 'world', task: '', seed: null }),
     shown: () => page.telemetry?.world != null,
   },
+  {
+    label: () => (isRecording() ? 'SAVE' : 'RECORD'),
+    colour: '#7d1119',
+    always: true,
+    press: () => link.send({ kind: 'record', action: isRecording() ? 'stop' : 'start' }),
+    shown: () => page.telemetry?.record != null,
+  },
 ]);
 
 hud.board.root.position.set(0, 1.72, -1.35);
-buttons.root.position.set(-0.52, 1.02, -0.42);
+buttons.root.position.set(-0.62, 1.02, -0.42);
 buttons.root.rotation.y = 0.5;
 room.scene.add(hud.board.root, buttons.root);
 const drawHud = atMostEvery(100, showHud);
@@ -166,7 +172,7 @@ function receive(message: ServerMessage): void {
     room.setModel(message.model);
     measure.setModel(message.model);
     const { cameras: names = [] } = message as { cameras?: string[] };
-    openCameras(names);
+    cameras.open(names, location.href, link.pictures);
     return;
   }
   if (message.kind !== 'telemetry') return;
@@ -190,17 +196,6 @@ function feel(message: Telemetry, nowMs: number): void {
   if (left.kind !== 'controller' && right.kind !== 'controller') tone.play(pulse);
 }
 
-function openCameras(names: readonly string[]): void {
-  for (const [i, name] of names.entries()) {
-    if (cameras.has(name)) continue;
-    const camera = new CameraBoard(name, location.href, link.pictures);
-    camera.board.root.position.set((i % 2 === 0 ? -1 : 1) * 0.92, 1.35 + 0.46 * Math.floor(i / 2), -1.15);
-    camera.board.root.rotation.y = (i % 2 === 0 ? 1 : -1) * 0.4;
-    room.scene.add(camera.board.root);
-    cameras.set(name, camera);
-  }
-}
-
 function receiveAccess(message: AccessMessage): void {
   if (message.kind === 'access') {
     const hadControl = page.access?.inControl ?? false;
@@ -215,16 +210,22 @@ function receiveAccess(message: AccessMessage): void {
   show();
 }
 
-/** The first button resets, arms or disarms, depending on the state. */
+/** The first button takes control, resets, arms or disarms, depending on the state. */
 function nextStep(): { label: string; act(): void } {
+  if (page.access?.inControl === false) return { label: 'TAKE OVER', act: () => link.control('take') };
   const state = page.telemetry?.robot?.state;
   if (state === 'stopped') return { label: 'RESET', act: () => link.send({ kind: 'reset' }) };
   if (state === 'idle') return { label: 'ARM', act: () => link.send({ kind: 'arm' }) };
   return { label: 'DISARM', act: () => link.send({ kind: 'disarm' }) };
 }
 
+const isRecording = (): boolean => page.telemetry?.record?.state === 'recording';
+
 function afterPoses(): void {
-  buttons.update(session.findTips(), page.telemetry?.robot?.state === 'engaged');
+  const follows = page.telemetry?.robot?.state === 'engaged';
+  const tips = session.findTips();
+  buttons.update(tips, follows);
+  if (!follows) cameras.update(tips, session.findGrabbers());
 }
 
 /** Vibrates when something starts to limit the motion or commands arrive late. */

@@ -25,6 +25,10 @@ const REASONS: Record<string, string> = {
   'not-allowed': 'Only an operator can do this.',
 };
 
+const isHeadset = /Quest|Pico|OculusBrowser/.test(navigator.userAgent);
+/** Time to read that it worked. */
+const RETURN_AFTER_MS = 900;
+
 const message = element('message', HTMLElement);
 
 async function callApi(what: string, body?: object): Promise<Record<string, unknown>> {
@@ -81,8 +85,13 @@ async function pair(): Promise<void> {
     return;
   }
   setText(message, `Paired as ${answer['role']}.`);
-  history.replaceState(null, '', location.pathname);
-  await show();
+  setTimeout(goBack, RETURN_AFTER_MS);
+}
+
+/** To the page that the visitor came from. A headset or phone that scanned the code came from none. */
+function goBack(): void {
+  if (document.referrer.startsWith(location.origin)) history.back();
+  else location.replace(isHeadset ? './vr' : './');
 }
 
 element('form', HTMLFormElement).addEventListener('submit', (event) => {
@@ -92,5 +101,5 @@ element('form', HTMLFormElement).addEventListener('submit', (event) => {
 for (const role of ['operator', 'viewer'])
   element(`offer-${role}`, HTMLButtonElement).addEventListener('click', () => void offer(role));
 element('code', HTMLInputElement).value = location.hash.slice(1);
-element('name', HTMLInputElement).value = /Quest/.test(navigator.userAgent) ? 'Quest' : 'Headset';
+element('name', HTMLInputElement).value = isHeadset ? 'Headset' : 'Phone';
 await show();

@@ -4,19 +4,16 @@ import {
   CylinderGeometry,
   GridHelper,
   Group,
-  InstancedMesh,
   LinearSRGBColorSpace,
-  Matrix4,
   Mesh,
   MeshBasicMaterial,
   PerspectiveCamera,
   Scene,
-  SphereGeometry,
   Vector3,
   WebGLRenderer,
 } from 'three';
 import type { RobotModel } from '../../src/geometry/robot-model.ts';
-import { XR_JOINTS, type XrPacket } from '../../src/input/codecs/webxr-codec.ts';
+import type { XrPacket } from '../../src/input/codecs/webxr-codec.ts';
 import type { Telemetry, WorldTelemetry } from '../../src/messages/telemetry.ts';
 import { type Arm, createArm } from '../view/arm.ts';
 import { LimitArrow } from '../view/limit-arrow.ts';
@@ -27,6 +24,7 @@ import type { Quality } from '../view/quality.ts';
 import { ReachHint } from '../view/reach-hint.ts';
 import { Shapes } from '../view/shapes.ts';
 import { Things } from '../view/things.ts';
+import { DrawnHands } from './drawn-hands.ts';
 
 ColorManagement.enabled = false;
 
@@ -44,8 +42,7 @@ export class Room {
   readonly #base = new Group();
   readonly #floor: GridHelper;
   readonly #table: Mesh;
-  readonly #joints: InstancedMesh;
-  readonly #matrix = new Matrix4();
+  readonly #hands: DrawnHands;
   #model: RobotModel | null = null;
   #isInWorld = false;
   #things: Things | null = null;
@@ -69,18 +66,12 @@ export class Room {
       new CylinderGeometry(0.28, 0.28, 0.02, 32),
       new MeshBasicMaterial({ color: this.#palette.collar }),
     );
-    this.#joints = new InstancedMesh(
-      new SphereGeometry(0.008, 8, 6),
-      new MeshBasicMaterial({ color: this.#palette.hand }),
-      2 * XR_JOINTS,
-    );
-    this.#joints.frustumCulled = false;
-    this.#joints.count = 0;
+    this.#hands = new DrawnHands(this.#palette.hand);
     // Robot +X (forward) is −Z of the wearer.
     this.#base.rotation.y = Math.PI / 2;
     this.#base.position.set(...BASE_M);
     this.#table.position.set(BASE_M[0], BASE_M[1] - 0.01, BASE_M[2]);
-    this.scene.add(this.#floor, this.#table, this.#base, this.#joints);
+    this.scene.add(this.#floor, this.#table, this.#base, this.#hands.root);
     this.camera.position.set(0, 1.5, 0.6);
     this.camera.lookAt(0, 1, -0.8);
     this.showAround(true);
@@ -160,22 +151,8 @@ export class Room {
       this.#robot?.lead.getWorldPosition(this.#lead);
       this.#limit.place(this.#base.worldToLocal(this.#lead));
     }
-    this.#showHands(packet);
+    this.#hands.show(packet);
     this.renderer.render(this.scene, this.camera);
-  }
-
-  #showHands(packet: XrPacket | null): void {
-    let count = 0;
-    for (const side of packet ? [packet.left, packet.right] : []) {
-      const joints = side.kind === 'hand' ? XR_JOINTS : side.kind === 'controller' ? 1 : 0;
-      for (let i = 0; i < joints; i++) {
-        const { jointsM } = side;
-        this.#matrix.makeTranslation(jointsM[3 * i]!, jointsM[3 * i + 1]!, jointsM[3 * i + 2]!);
-        this.#joints.setMatrixAt(count++, this.#matrix);
-      }
-    }
-    this.#joints.count = count;
-    this.#joints.instanceMatrix.needsUpdate = true;
   }
 
   #resize({ clientWidth, clientHeight }: HTMLCanvasElement): void {

@@ -1,5 +1,6 @@
 import { Vector3 } from 'three';
 import { emptyXr, encodeXr, XR_MAX_BYTES } from '../../src/input/codecs/webxr-codec.ts';
+import type { Grabber } from './camera-wall.ts';
 import { readHands } from './hands.ts';
 import type { Room } from './room.ts';
 import type { HeadsetStop } from './stop.ts';
@@ -17,6 +18,10 @@ export interface SessionOptions {
 }
 
 const INDEX_TIP = 9;
+const THUMB_TIP = 4;
+/** Thumb and index closer than this pinch. */
+const PINCH_M = 0.025;
+const HALF_PRESSED = 0.5;
 /** Poses are invalid for this long after a recentre, so the robot does not follow the jump. */
 const RECENTRED_MS = 150;
 
@@ -24,6 +29,7 @@ const RECENTRED_MS = 150;
 export class HeadsetSession {
   readonly packet = emptyXr();
   readonly tips = [new Vector3(), new Vector3()];
+  readonly #grabbers: Grabber[] = [0, 1].map(() => ({ at: new Vector3(), pinches: false }));
   readonly #options: SessionOptions;
   readonly #bytes = new Uint8Array(XR_MAX_BYTES);
   #session: XRSession | null = null;
@@ -82,6 +88,20 @@ export class HeadsetSession {
       this.tips[i]!.set(x, side.tracked ? y : -100, z);
     }
     return this.tips;
+  }
+
+  /** Where each hand would grab, and whether it pinches or presses its trigger now. */
+  findGrabbers(): readonly Grabber[] {
+    const { left, right } = this.packet;
+    for (const [i, side] of [left, right].entries()) {
+      const grabber = this.#grabbers[i]!;
+      const [x = 0, y = 0, z = 0] = side.jointsM.subarray(3 * (side.kind === 'hand' ? THUMB_TIP : 0));
+      grabber.at.set(x, y, z);
+      const pinches =
+        side.kind === 'hand' ? grabber.at.distanceTo(this.tips[i]!) < PINCH_M : side.trigger > HALF_PRESSED;
+      grabber.pinches = side.tracked && pinches;
+    }
+    return this.#grabbers;
   }
 
   /** A short vibration, on controllers that support it. */

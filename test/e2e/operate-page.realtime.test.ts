@@ -1,0 +1,182 @@
+import assert from 'node:assert/strict';
+import { mkdirSync } from 'node:fs';
+import path from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import type { Browser, BrowserContext, Page } from 'playwright-core';
+import type { Telemetry } from '../../src/messages/telemetry.ts';
+import { needs } from '../needs.ts';
+import { temporaryFolder } from '../temporary-folder.ts';
+import { launchChromium } from './chromium.ts';
+import { type Running, root, startFarhand } from './farhand.ts';
+
+const artifacts = path.join(root, 'artifacts');
+const SIZES = [
+  [1440, 900],
+  [1024, 768],
+  [768, 1024],
+  [390, 844],
+] as const;
+
+/** The Operate page as people use it: with lists, fingers, small screens, and in a second window. */
+describe('the Operate page', { skip: needs('chromium'), timeout: 120_000 }, () => {
+  const traces = temporaryFolder();
+  let demo: Running;
+  let browser: Browser;
+  let url: string;
+  let page: Page;
+
+  const telemetryOf = (of: Page) => of.evaluate<Telemetry | undefined>('window.__farhand?.lastTelemetry');
+  const waitFor = async (
+    what: string,
+    holds: (seen: Telemetry) => boolean,
+    of = page,
+  ): Promise<Telemetry> => {
+    for (let i = 0; i < 600; i++) {
+      const seen = await telemetryOf(of);
+      if (seen && holds(seen)) return seen;
+      await of.waitForTimeout(50);
+    }
+    return assert.fail(`${what} not seen: ${JSON.stringify((await telemetryOf(of))?.robot)}`);
+  };
+  const driveByPage = async (of: Page) => {
+    await of.getByTestId('input-page').click();
+    await waitFor('the page as input', ({ input }) => input.active === 'page', of);
+    await carryOn(of);
+  };
+  /** A busy machine stalls, and then the robot rightly holds or stops: this tests the page. */
+  const carryOn = async (of: Page) => {
+    for (let i = 0; i < 200; i++) {
+      const { state } = (await telemetryOf(of))?.robot ?? {};
+      if (state === 'armed' || state === 'hold' || state === 'engaged') return;
+      const button = state === 'stopped' ? 'reset' : 'arm';
+      await of
+        .getByTestId(button)
+        .click({ timeout: 300 })
+        .catch(() => {});
+    }
+  };
+  const handM = (seen: Telemetry) => seen.hand?.positionM ?? [0, 0, 0];
+
+  before(async () => {
+    mkdirSync(artifacts, { recursive: true });
+    demo = startFarhand([
+      ...['demo', '--no-open', 'console.port=0', `trace.dir=${traces}`],
+      ...['robot.commandTimeoutMs=500', 'robot.feedbackTimeoutMs=1000'],
+    ]);
+    url = (await demo.waitFor(/console: (http:\S+)/, 60_000))[1]!;
+    browser = await launchChromium();
+    page = await browser.newPage({ viewport: { width: 1024, height: 768 } });
+    await page.goto(url);
+    await driveByPage(page);
+  });
+
+  after(async () => {
+    await browser?.close();
+    assert.equal(await demo?.end(), 0);
+  });
+
+  it('drives with the keys while a list has the focus, and the list does not change', async () => {
+    const list = page.getByTestId('profiles');
+    await list.selectOption('ethernet');
+    await waitFor('telemetry', () => true);
+    await list.focus();
+    const before = handM(await waitFor('a hand', ({ hand }) => hand !== null))[2]!;
+    await page.keyboard.down('Shift');
+    await page.keyboard.down('w');
+    await waitFor('a hand that moves away', (seen) => handM(seen)[2]! < before - 0.03);
+    await page.keyboard.up('w');
+    await page.keyboard.up('Shift');
+    assert.equal(await list.inputValue(), 'ethernet');
+    await list.selectOption('off');
+  });
+
+  it('shows no warning that nobody can act on', async () => {
+    const cause = (await page.getByTestId('cause').textContent()) ?? '';
+    assert.doesNotMatch(cause, /tracking lost/i);
+    assert.doesNotMatch((await page.getByTestId('limit').textContent()) ?? '', /jerk|acceleration/i);
+  });
+
+  it('points to a hand that leaves the picture, and follows it when asked to', async () => {
+    await page.getByTestId('view-wrist').click();
+    await page.getByTestId('edge-hand').waitFor({ state: 'visible' });
+    await page.getByTestId('view-shoulder').click();
+    await page.getByTestId('edge-hand').waitFor({ state: 'hidden' });
+  });
+
+  it('disables the controls of a second window, names who drives and offers to take over', async () => {
+    const second = await browser.newPage({ viewport: { width: 1024, height: 768 } });
+    await second.goto(url);
+    const note = second.getByTestId('control-note');
+    await note.waitFor({ state: 'visible' });
+    assert.match((await note.textContent()) ?? '', /Another window .* drives/);
+    assert.equal(await second.evaluate('document.getElementById("actions").inert'), true);
+    await second.getByTestId('control-note-take').click();
+    await note.waitFor({ state: 'hidden' });
+    await page.getByTestId('control-note').waitFor({ state: 'visible' });
+    await second.close();
+    await page.getByTestId('control-note').waitFor({ state: 'hidden' });
+  });
+
+  it('moves while a finger is on the pad, and holds when it is lifted', async () => {
+    const context = await phone(browser);
+    const mobile = await context.newPage();
+    await mobile.goto(url);
+    await driveByPage(mobile);
+    const box = (await mobile.locator('#pad').boundingBox())!;
+    const touch = await context.newCDPSession(mobile);
+    const [x, y] = [box.x + box.width / 2, box.y + box.height / 2];
+    await touch.send('Input.dispatchTouchEvent', { type: 'touchStart', touchPoints: [{ x, y }] });
+    await waitFor('the clutch closed by the finger', ({ input }) => input.clutch, mobile);
+    const moved = [{ x: x + 30, y: y - 20 }];
+    await touch.send('Input.dispatchTouchEvent', { type: 'touchMove', touchPoints: moved });
+    await waitFor('a hand that follows the finger', (seen) => handM(seen)[0]! > 0.02, mobile);
+    await touch.send('Input.dispatchTouchEvent', { type: 'touchEnd', touchPoints: [] });
+    await waitFor('the clutch opened', ({ input }) => !input.clutch, mobile);
+    await mobile.getByTestId('engage').tap();
+    await mobile.waitForTimeout(300);
+    assert.equal((await telemetryOf(mobile))?.input.clutch, false, 'a tap does not latch');
+    await context.close();
+  });
+
+  for (const [width, height] of SIZES)
+    it(`has no panel over another and no cut text at ${width} × ${height}`, async () => {
+      const context = await browser.newContext({
+        viewport: { width, height },
+        hasTouch: width < 800,
+        isMobile: width < 800,
+      });
+      const sized = await context.newPage();
+      await sized.goto(url);
+      await driveByPage(sized);
+      await sized.waitForTimeout(400);
+      await sized.screenshot({ path: path.join(artifacts, `operate-${width}.png`) });
+      assert.deepEqual(await sized.evaluate<string[]>(CUT_TEXT), []);
+      assert.deepEqual(await sized.evaluate<string[]>(OVERLAPS), []);
+      await context.close();
+    });
+});
+
+/** Buttons and tabs whose text does not fit. */
+const CUT_TEXT = `[...document.querySelectorAll('button, .tabs a, dt, dd')]
+  .filter((node) => node.offsetParent !== null && node.clientWidth > 0 && node.scrollWidth > node.clientWidth + 1)
+  .map((node) => node.textContent.trim())`;
+
+/** Pairs of panels that share more than a sliver. */
+const OVERLAPS = `(() => {
+  const parts = ['.brand', '.tabs', '#theme', '#estop', '.stage-head', '.stage-tools', '#cameras', '#drive', '.side']
+    .map((name) => [name, document.querySelector(name)])
+    .filter(([, node]) => node.offsetParent !== null)
+    .map(([name, node]) => [name, node.getBoundingClientRect()]);
+  const pairs = [];
+  for (const [a, p] of parts) for (const [b, q] of parts) {
+    if (a >= b) continue;
+    const w = Math.min(p.right, q.right) - Math.max(p.left, q.left);
+    const h = Math.min(p.bottom, q.bottom) - Math.max(p.top, q.top);
+    if (w > 2 && h > 2) pairs.push(a + ' over ' + b);
+  }
+  return pairs;
+})()`;
+
+function phone(browser: Browser): Promise<BrowserContext> {
+  return browser.newContext({ viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true });
+}
