@@ -17,6 +17,7 @@ failed (✗). See docs/doctor.md.`,
     fix: { type: 'boolean', about: 'apply the safe changes, after showing them' },
     robot: { type: 'string', value: 'HOST', about: 'also measure the path to this host' },
     'echo-port': { type: 'string', value: 'PORT', about: 'UDP port of its echo service (default: 4754)' },
+    running: { type: 'boolean', about: 'Farhand runs here: do not report its ports as taken' },
     json: JSON_OPTION,
   },
   async run(given: Given) {
@@ -28,7 +29,11 @@ failed (✗). See docs/doctor.md.`,
       (finding) => {
         if (!json) console.log(text(finding));
       },
-      { robotHost, ...(echoPort !== null && { echoPort: Math.round(echoPort) }) },
+      {
+        robotHost,
+        isRunning: given.values['running'] === true,
+        ...(echoPort !== null && { echoPort: Math.round(echoPort) }),
+      },
     );
     const more = rootWouldAdd({ uid: process.getuid?.() ?? -1 }, findings);
     if (!json && more.length > 0)

@@ -20,7 +20,7 @@ export class DoctorRun {
 function examineOnce(): Promise<DoctorReport> {
   const startedMs = performance.now();
   const bin = path.join(packageRoot, 'bin', 'farhand');
-  const child = spawn(process.execPath, [bin, 'doctor', '--json'], {
+  const child = spawn(process.execPath, [bin, 'doctor', '--json', '--running'], {
     stdio: ['ignore', 'pipe', 'pipe'],
     timeout: TIMEOUT_MS,
   });

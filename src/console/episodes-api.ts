@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http';
+import { shownPath } from '../files/shown-path.ts';
 import { replyError, replyJson } from '../http/replies.ts';
 import { decoded } from '../http/request-url.ts';
 import type { EpisodeList } from '../messages/console.ts';
@@ -20,7 +21,7 @@ export async function answerEpisodes(
       : replyError(response, 404, 'this rig does not record');
   }
   try {
-    if (id === '') replyJson(response, 200, { dir: library.dir, episodes: await library.list() });
+    if (id === '') replyJson(response, 200, { dir: shownPath(library.dir), episodes: await library.list() });
     else if (part === '') replyJson(response, 200, await library.view(id));
     else if (part === 'frame' && rest.length === 0) await sendFrame(library, id, url.searchParams, response);
     else replyError(response, 404, 'not found');

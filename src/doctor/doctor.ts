@@ -14,16 +14,23 @@ export interface ExamineOptions {
   /** A robot's host on which `farhand check echo` runs. */
   robotHost?: string | null;
   echoPort?: number;
+  /** Farhand itself holds its ports. */
+  isRunning?: boolean;
   probe?: Probe;
 }
 
 /** Checks this machine, one check at a time, so that measurements do not disturb each other. */
 export async function examine(
   onFinding: (finding: Finding) => void,
-  { robotHost = null, echoPort = ECHO_PORT, probe = machineProbe(echoPort) }: ExamineOptions = {},
+  {
+    robotHost = null,
+    echoPort = ECHO_PORT,
+    isRunning = false,
+    probe = machineProbe(echoPort),
+  }: ExamineOptions = {},
 ): Promise<Finding[]> {
   const findings: Finding[] = [];
-  for (const check of checksFor(robotHost))
+  for (const check of checksFor(robotHost, isRunning))
     for (const finding of await check(probe)) {
       findings.push(finding);
       onFinding(finding);
@@ -31,7 +38,7 @@ export async function examine(
   return findings;
 }
 
-const checksFor = (robotHost: string | null): Check[] => [
+const checksFor = (robotHost: string | null, isRunning: boolean): Check[] => [
   // Read first, because the measurements change their thread's timer slack.
   timerSlack,
   otherLoad,
@@ -46,7 +53,7 @@ const checksFor = (robotHost: string | null): Check[] => [
   cable,
   mtu,
   socketBuffers,
-  ports(rigPorts()),
+  ...(isRunning ? [] : [ports(rigPorts())]),
   canBuses,
   serialLines,
   packages,

@@ -39,7 +39,7 @@ export function DoctorCard({ state: { doctor, checking, telemetry }, onCheck }: 
         )}
       </div>
       <ul class="findings" data-testid="findings">
-        {doctor?.findings.map((finding) => (
+        {worstFirst(doctor?.findings ?? []).map((finding) => (
           <FindingRow key={finding.name} finding={finding} />
         ))}
       </ul>
@@ -48,10 +48,16 @@ export function DoctorCard({ state: { doctor, checking, telemetry }, onCheck }: 
   );
 }
 
+const SEVERITY: readonly Finding['verdict'][] = ['bad', 'note', 'good'];
+
+function worstFirst(findings: readonly Finding[]): readonly Finding[] {
+  return findings.toSorted((a, b) => SEVERITY.indexOf(a.verdict) - SEVERITY.indexOf(b.verdict));
+}
+
 function summary(findings: readonly Finding[]): string {
   const count = (verdict: Finding['verdict']) =>
     findings.filter((finding) => finding.verdict === verdict).length;
-  return `${count('good')} ok, ${count('note')} warnings, ${count('bad')} problems`;
+  return `${count('bad')} problems, ${count('note')} warnings, ${count('good')} ok`;
 }
 
 function FindingRow({ finding: { name, verdict, found, why, fix } }: { finding: Finding }) {
