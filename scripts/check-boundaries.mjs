@@ -58,6 +58,7 @@ const BROWSER_SAFE = [
   'src/mapping/',
   'src/world/',
   'src/wire/codecs/',
+  'src/desk/record-flow.ts',
   'src/input/codecs/',
 ];
 /** The simulated arm's page shows what its simulator sends. */

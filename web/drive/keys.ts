@@ -37,7 +37,7 @@ export function listenToDriveKeys(active: () => boolean, handlers: DriveKeyHandl
 const TEXT_FIELDS = /^(text|search|url|tel|email|password|number)$/;
 
 /** A list or a button that has the focus is not typing: driving keys must win over it. */
-function isTyping(target: EventTarget | null): boolean {
+export function isTyping(target: EventTarget | null): boolean {
   if (target instanceof HTMLInputElement) return TEXT_FIELDS.test(target.type);
   return target instanceof HTMLTextAreaElement || (target instanceof HTMLElement && target.isContentEditable);
 }

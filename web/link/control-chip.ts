@@ -25,7 +25,7 @@ export class ControlChip {
     element('control-note-take', HTMLButtonElement),
   ];
   /** Everything that sends requests to the robot, except the e-stop. */
-  readonly #controls = ['drive', 'actions', 'inputs', 'link-controls', 'task-actions'].map((id) =>
+  readonly #controls = ['drive', 'actions', 'inputs', 'link-controls', 'task-actions', 'record'].map((id) =>
     element(id, HTMLElement),
   );
   #access: AccessState | null = null;
@@ -35,6 +35,11 @@ export class ControlChip {
     link.onAccess = (message) => this.#receive(message);
     for (const button of this.#takes)
       button.addEventListener('click', () => link.sendAccess({ kind: 'control', action: 'take' }));
+  }
+
+  /** This page may not send requests: it only watches, or somebody else drives. */
+  get isBlocked(): boolean {
+    return this.#access !== null && isBlocked(this.#access);
   }
 
   #receive(message: AccessMessage): void {
@@ -57,11 +62,14 @@ export class ControlChip {
     setAttribute(this.#chip, 'data-tone', inControl ? 'good' : holder === null ? 'off' : 'warn');
     const isOther = !inControl && holder !== null;
     for (const button of this.#takes) button.hidden = role === 'viewer' || !isOther;
-    for (const part of this.#controls) part.inert = role === 'viewer' || isOther;
-    this.#note.hidden = role !== 'viewer' && !isOther;
+    for (const part of this.#controls) part.inert = this.isBlocked;
+    this.#note.hidden = !this.isBlocked;
     setText(this.#noteText, whoDrives(role, holder));
   }
 }
+
+const isBlocked = ({ role, inControl, holder }: AccessState): boolean =>
+  role === 'viewer' || (!inControl && holder !== null);
 
 function whoDrives(role: AccessState['role'], holder: string | null): string {
   const driver = holder === LOCAL ? 'Another window on the console’s computer' : holder;

@@ -1,0 +1,83 @@
+import type { DeskRequest, Telemetry } from '../messages/telemetry.ts';
+
+export type EpisodeLabel = 'success' | 'failure';
+
+/** A round of the world younger than this has just begun. */
+const FRESH_ROUND_S = 3;
+
+/**
+ * Recording one demonstration after another without leaving the page: keep, discard or redo the current one; with
+ * `repeats`, a new round of the simulated world starts the next episode, and its end keeps it.
+ */
+export class RecordFlow {
+  repeats = false;
+  /** Kept since the page was opened. */
+  kept = 0;
+  readonly #send: (request: DeskRequest) => void;
+  #latest: Telemetry | null = null;
+  #startPending = false;
+  #endedSeed: number | null = null;
+
+  constructor(send: (request: DeskRequest) => void) {
+    this.#send = send;
+  }
+
+  get isRecording(): boolean {
+    return this.#latest?.record?.state === 'recording';
+  }
+
+  /** Starts, or keeps as a success: one key for the usual case. */
+  startOrKeep(): void {
+    if (this.isRecording) this.keep('success');
+    else this.start();
+  }
+
+  start(): void {
+    const task = this.#latest?.record?.task ?? '';
+    this.#send({ kind: 'record', action: 'start', ...(task !== '' && { task }) });
+  }
+
+  keep(label: EpisodeLabel): void {
+    if (!this.isRecording) return;
+    this.#send({ kind: 'record', action: 'stop', label });
+    this.kept++;
+    this.#nextRound(null);
+  }
+
+  discard(): void {
+    if (!this.isRecording) return;
+    this.#send({ kind: 'record', action: 'discard' });
+    this.#nextRound(null);
+  }
+
+  /** Discards, puts everything back to where this round began, and records it again. */
+  redo(): void {
+    if (this.isRecording) this.#send({ kind: 'record', action: 'discard' });
+    this.#startPending = true;
+    this.#nextRound(this.#latest?.world?.seed ?? null);
+  }
+
+  update(telemetry: Telemetry): void {
+    this.#latest = telemetry;
+    const { world = null, record = null } = telemetry;
+    if (record === null) return;
+    if (this.isRecording) return this.#endWithRound(telemetry);
+    const isFresh = world !== null && world.outcome === 'running' && world.elapsedS < FRESH_ROUND_S;
+    const isWanted = this.#startPending || (this.repeats && world !== null && world.seed !== this.#endedSeed);
+    if (isWanted && (isFresh || world === null)) {
+      this.#startPending = false;
+      this.#endedSeed = world?.seed ?? null;
+      this.start();
+    }
+  }
+
+  #endWithRound({ world = null }: Telemetry): void {
+    if (!this.repeats || world === null || world.outcome === 'running') return;
+    this.keep(world.outcome === 'done' ? 'success' : 'failure');
+  }
+
+  /** Only in a simulated world. Null: a new round with other places. */
+  #nextRound(seed: number | null): void {
+    if (this.#latest?.world != null) this.#send({ kind: 'world', task: '', seed });
+  }
+}
