@@ -39,6 +39,10 @@ describe('the Operate page', { skip: needs('chromium'), timeout: 120_000 }, () =
     return assert.fail(`${what} not seen: ${JSON.stringify((await telemetryOf(of))?.robot)}`);
   };
   const driveByPage = async (of: Page) => {
+    await waitFor('telemetry', () => true, of);
+    // An earlier page may still be in control.
+    await of.evaluate("document.getElementById('control-note-take').click()");
+    await of.waitForFunction("!document.getElementById('inputs').inert");
     await of.getByTestId('input-page').click();
     await waitFor('the page as input', ({ input }) => input.active === 'page', of);
     await carryOn(of);
@@ -163,7 +167,7 @@ const CUT_TEXT = `[...document.querySelectorAll('button, .tabs a, dt, dd')]
 
 /** Pairs of panels that share more than a sliver. */
 const OVERLAPS = `(() => {
-  const parts = ['.brand', '.tabs', '#theme', '#estop', '.stage-head', '.stage-tools', '#cameras', '#drive', '.side']
+  const parts = ['.brand-text', '.tabs', '#theme', '#estop', '.stage-head', '.stage-tools', '#cameras', '#drive', '.side']
     .map((name) => [name, document.querySelector(name)])
     .filter(([, node]) => node.offsetParent !== null)
     .map(([name, node]) => [name, node.getBoundingClientRect()]);
