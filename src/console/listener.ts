@@ -11,6 +11,7 @@ import {
 import { networkInterfaces } from 'node:os';
 import { TeleopError } from '../core/errors.ts';
 import { ConnectionGuard, type GuardOptions } from '../http/connection-guard.ts';
+import { HandshakeQueue } from '../http/handshake-queue.ts';
 import { isKnownHost } from '../http/known-host.ts';
 import { requestUrl } from '../http/request-url.ts';
 import { serveStatic } from '../http/static-files.ts';
@@ -92,7 +93,8 @@ async function openSecureListener(
   guard.watchRequests(plain);
   const net = createNetServer();
   guard.watch(net);
-  net.on('connection', (socket) => sniff(socket, secure, plain));
+  const answer = inTurn(secure);
+  net.on('connection', (socket) => sniff(socket, answer, plain));
   await listen(net, rig);
   const { port } = net.address() as AddressInfo;
   const seen = isIPv4(host) && host !== '0.0.0.0' ? host : lanAddress(tls.addresses);
@@ -135,13 +137,28 @@ function lanAddress(certified: readonly string[]): string {
   );
 }
 
+/** Passes connections to a TLS server no faster than it should answer them. */
+function inTurn(secure: NetServer): (socket: Socket) => void {
+  const queue = new HandshakeQueue<Socket>((socket) => secure.emit('connection', socket));
+  let timer: NodeJS.Timeout | null = null;
+  const run = () => {
+    const waitMs = queue.run(performance.now());
+    timer = waitMs === null ? null : setTimeout(run, Math.ceil(waitMs));
+  };
+  return (socket) => {
+    queue.add(socket, socket.remoteAddress ?? '');
+    if (timer === null) run();
+  };
+}
+
 /** Looks at the first byte, puts it back, and passes the connection to the right server. */
-function sniff(socket: Socket, secure: NetServer, plain: NetServer): void {
+function sniff(socket: Socket, answer: (socket: Socket) => void, plain: NetServer): void {
   socket.once('readable', () => {
     const first: Buffer | null = socket.read(1);
     if (first === null) return void socket.destroy();
     socket.unshift(first);
-    (first[0] === HANDSHAKE ? secure : plain).emit('connection', socket);
+    if (first[0] === HANDSHAKE) answer(socket);
+    else plain.emit('connection', socket);
   });
 }
 
