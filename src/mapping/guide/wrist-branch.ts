@@ -7,6 +7,8 @@ const NEAR_RAD = 0.35;
 const WEIGHT = 3e-4;
 /** A wanted direction closer than this to the aligned axes does not say where the joint belongs. */
 const VAGUE_RAD = 0.01;
+/** Beyond the end of its range by less than this, a joint counts as at the end. */
+const END_RAD = 1e-3;
 const STEPS = 720;
 /** Axes this parallel count as aligned. */
 const ALIGNED = 1 - 1e-4;
@@ -130,10 +132,14 @@ export class WristBranch {
     else this.pullRad = (Number.isNaN(held) ? other : held) - firstRad;
   }
 
-  /** The equivalent angle closest to `nearRad` that the joint can take; NaN: there is none. */
+  /**
+   * The equivalent angle closest to `nearRad` that the joint can take; NaN: there is none. A joint at the end of its
+   * range stays there: it must not turn back all the way for the last digits of an angle.
+   */
   #inRange(rad: number, nearRad: number): number {
     const closest = nearRad + wrapRad(rad - nearRad);
-    if (closest >= this.#minRad && closest <= this.#maxRad) return closest;
+    const clamped = Math.max(this.#minRad, Math.min(this.#maxRad, closest));
+    if (Math.abs(closest - clamped) < END_RAD) return clamped;
     const wrapped = closest > this.#maxRad ? closest - 2 * Math.PI : closest + 2 * Math.PI;
     return wrapped >= this.#minRad && wrapped <= this.#maxRad ? wrapped : Number.NaN;
   }
