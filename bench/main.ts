@@ -33,6 +33,7 @@ import { soakBench } from './soak/soak.ts';
 import { supervisorBench } from './supervisor/supervisor.ts';
 import { tailsBench } from './tails/tails.ts';
 import { tasksBench } from './tasks/tasks.ts';
+import { transportsBench } from './transports/transports.ts';
 import { wireBench } from './wire/wire.ts';
 import { worldBench } from './world/world.ts';
 
@@ -43,6 +44,7 @@ const BENCHES: readonly Verb[] = [
   floodBench,
   playoutBench,
   liveBench,
+  transportsBench,
   rctpBench,
   tasksBench,
   worldBench,

@@ -1,29 +1,53 @@
 import { TeleopError } from '../core/errors.ts';
 import { temporaryFolder } from '../files/temporary-folder.ts';
 import { differenceInterval, type Interval, sliceInterval } from '../trace/bootstrap.ts';
-import { readTraceParts } from '../trace/read-file.ts';
-import { oneWayNs } from '../trace/segments.ts';
 import { runDemo } from './run-demo.ts';
+import { readSlice, type Slice, WARM_UP_S } from './transport-slice.ts';
 
-export const TRANSPORTS = ['udp', 'zmq'] as const;
+export const TRANSPORTS = ['udp', 'zmq', 'websocket', 'datachannel'] as const;
 export type Transport = (typeof TRANSPORTS)[number];
 
 const QUANTILES = { p50: 0.5, p95: 0.95, p99: 0.99, max: 1 } as const;
 export type QuantileName = keyof typeof QUANTILES;
 type Row = Record<QuantileName, Interval>;
 
+/** What the kernels of both ends counted during the slices. */
+export interface TcpCounts {
+  retransmitted: number;
+  /** Of those, how many after a retransmission timeout. */
+  timeouts: number;
+}
+
+export interface TransportFigures {
+  commands: number;
+  /** From sampling to the instant the robot acts on that command or a newer one: a lost command counts too. */
+  actedMs: Row;
+  lostPercent: number;
+  /** Null if the slices are too short to judge a second. */
+  feel: { windows: number; badWindows: number } | null;
+  holds: number;
+  stops: number;
+  refused: number;
+  /** Commands that arrived together with an earlier one they had waited for, and that one's time on the wire. */
+  heldBackPercent: number;
+  longestWireMs: number;
+  /** Null where no namespace of its own counts them. */
+  tcp: TcpCounts | null;
+}
+
 export interface TransportComparison {
   slices: number;
   secondsPerSlice: number;
-  commands: Record<Transport, number>;
-  oneWayMs: Record<Transport, Row>;
-  /** udp − zmq: below zero, udp is faster. */
-  differenceMs: Row;
+  transports: Transport[];
+  of: Partial<Record<Transport, TransportFigures>>;
+  /** The first transport − each other one: below zero, the first is faster. */
+  differenceMs: Partial<Record<Transport, Row>>;
 }
 
 export interface CompareOptions {
   rig: string;
   overrides: readonly string[];
+  transports: readonly Transport[];
   slices: number;
   secondsPerSlice: number;
   onProgress: (done: number, total: number) => void;
@@ -32,61 +56,95 @@ export interface CompareOptions {
   /**
    * Runs both roles with these overrides for some seconds and leaves a trace. Default: the demo on loopback.
    */
-  run?: (overrides: readonly string[], seconds: number) => Promise<{ tracePath: string }>;
+  run?: (
+    overrides: readonly string[],
+    seconds: number,
+    slice: number,
+  ) => Promise<{ tracePath: string; tcp?: TcpCounts | null }>;
 }
 
-/** The first second of a process measures the compiler, not the link. */
-const WARM_UP_NS = 1e9;
+type Measured = Slice & { tcp: TcpCounts | null };
 
-/** Runs both transports in turn, slice by slice, so that load on the machine affects both alike. */
+/** Runs the transports in turn, slice by slice, so that load on the machine affects all alike. */
 export async function compareTransports(options: CompareOptions): Promise<TransportComparison> {
-  const { slices, secondsPerSlice, onProgress } = options;
+  const { transports, slices, secondsPerSlice, onProgress } = options;
   const folder = temporaryFolder('compare');
-  const samples: Record<Transport, Float64Array[]> = { udp: [], zmq: [] };
+  const found = new Map<Transport, Measured[]>(transports.map((name) => [name, []]));
+  let done = 0;
   try {
     for (let slice = 0; slice < slices; slice++) {
-      // Alternate which goes first: a trend within a pair must not favour one.
-      const order = slice % 2 === 0 ? TRANSPORTS : TRANSPORTS.toReversed();
-      for (const transport of order) {
-        samples[transport].push(await measure(options, transport, folder.path));
-        onProgress(samples.udp.length + samples.zmq.length, slices * TRANSPORTS.length);
+      // Alternate which goes first: a trend within a round must not favour one.
+      for (const transport of slice % 2 === 0 ? transports : transports.toReversed()) {
+        found.get(transport)!.push(await measure(options, transport, slice, folder.path));
+        onProgress(++done, slices * transports.length);
       }
     }
   } finally {
     folder.remove();
   }
-  const row = (make: (q: number) => Interval) =>
-    Object.fromEntries(Object.entries(QUANTILES).map(([name, q]) => [name, make(q)])) as Row;
-  const count = (transport: Transport) => samples[transport].reduce((sum, slice) => sum + slice.length, 0);
+  const [first, ...others] = transports;
+  const samples = (name: Transport) => found.get(name)!.map(({ actedMs }) => actedMs);
   return {
     slices,
     secondsPerSlice,
-    commands: { udp: count('udp'), zmq: count('zmq') },
-    oneWayMs: {
-      udp: row((q) => sliceInterval(samples.udp, q, Math.random)),
-      zmq: row((q) => sliceInterval(samples.zmq, q, Math.random)),
-    },
-    differenceMs: row((q) => differenceInterval(samples.udp, samples.zmq, q, Math.random)),
+    transports: [...transports],
+    of: Object.fromEntries(transports.map((name) => [name, figuresOf(found.get(name)!)])),
+    differenceMs: Object.fromEntries(
+      others.map((name) => [
+        name,
+        rowOf((q) => differenceInterval(samples(first!), samples(name), q, Math.random)),
+      ]),
+    ),
   };
 }
 
-async function measure(options: CompareOptions, transport: Transport, folder: string): Promise<Float64Array> {
-  const seconds = options.secondsPerSlice + WARM_UP_NS / 1e9;
+const rowOf = (make: (q: number) => Interval): Row =>
+  Object.fromEntries(Object.entries(QUANTILES).map(([name, q]) => [name, make(q)])) as Row;
+
+function figuresOf(slices: readonly Measured[]): TransportFigures {
+  const sum = (of: (slice: Measured) => number) => slices.reduce((total, slice) => total + of(slice), 0);
+  const commands = sum((slice) => slice.commands);
+  const windows = sum(({ feel }) => feel.windows);
+  return {
+    commands,
+    actedMs: rowOf((q) =>
+      sliceInterval(
+        slices.map(({ actedMs }) => actedMs),
+        q,
+        Math.random,
+      ),
+    ),
+    lostPercent: (100 * sum(({ lost }) => lost)) / commands,
+    feel: windows === 0 ? null : { windows, badWindows: sum(({ feel }) => feel.badWindows) },
+    holds: sum(({ feel }) => feel.holds),
+    stops: sum(({ feel }) => feel.stops),
+    refused: sum(({ feel }) => feel.refused),
+    heldBackPercent: (100 * sum(({ bunches }) => bunches.commands)) / commands,
+    longestWireMs: Math.max(...slices.map(({ longestWireMs }) => longestWireMs)),
+    tcp: slices.some(({ tcp }) => tcp === null)
+      ? null
+      : {
+          retransmitted: sum(({ tcp }) => tcp!.retransmitted),
+          timeouts: sum(({ tcp }) => tcp!.timeouts),
+        },
+  };
+}
+
+async function measure(
+  options: CompareOptions,
+  transport: Transport,
+  slice: number,
+  folder: string,
+): Promise<Measured> {
   const overrides = [
     ...options.overrides,
     'robot.playout=none',
     `link.transport=${transport}`,
     `trace.dir=${folder}`,
   ];
-  const { tracePath } = await (options.run ?? demoOf(options))(overrides, seconds);
-  const found: number[] = [];
-  let firstNs = Number.NaN;
-  await readTraceParts(tracePath, (record) => {
-    if (Number.isNaN(firstNs)) firstNs = record.sampledNs;
-    const ms = oneWayNs(record) / 1e6;
-    if (record.sampledNs - firstNs >= WARM_UP_NS && Number.isFinite(ms)) found.push(ms);
-  });
-  return Float64Array.from(found);
+  const run = options.run ?? demoOf(options);
+  const { tracePath, tcp = null } = await run(overrides, options.secondsPerSlice + WARM_UP_S, slice);
+  return { ...(await readSlice(tracePath)), tcp };
 }
 
 function demoOf({ rig, stop = new Promise(() => {}) }: CompareOptions): NonNullable<CompareOptions['run']> {

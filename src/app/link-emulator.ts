@@ -10,6 +10,7 @@ import { type LinkRequest, resolveLink } from '../wire/emulator/settings.ts';
 import { DirectionCounters, type LinkStats } from '../wire/emulator/stats.ts';
 import { parseTraceTable } from '../wire/emulator/trace-table.ts';
 import { type Peer, peerOf } from '../wire/reactor.ts';
+import { TUN_PEER } from '../wire/transports/tun.ts';
 import type { LinkChangeMessage, LinkEntry, LinkMessage, LinkStart } from './link-worker.ts';
 import { READY_MS, WorkerHost } from './worker-host.ts';
 
@@ -21,6 +22,8 @@ export interface LinkMapping {
 
 export interface LinkEmulatorOptions extends LinkRequest {
   mappings: readonly LinkMapping[];
+  /** Instead of mappings: network devices to create and join, for everything a kernel sends through them. Needs root. */
+  devices?: readonly [string, string];
   /** The same seed gives the same link. Default 1. */
   seed?: number;
   /** Maximum datagrams in flight, both directions together. Default 8192. */
@@ -54,13 +57,16 @@ const DEFAULT_MAX_QUEUED = 8192;
  */
 const DEFAULT_PRIORITY = 10;
 
-/** Starts a UDP link emulator in its own thread. All mappings share one link. */
+/** Starts a link emulator in its own thread. All mappings share one link. */
 export async function startLinkEmulator(options: LinkEmulatorOptions): Promise<LinkEmulator> {
   const { mappings, seed = DEFAULT_SEED } = options;
   const changes = new MessageChannel();
   const start: LinkStart = {
+    devices: options.devices ?? null,
     listen: await Promise.all(mappings.map(({ listen }) => resolveEndpoint(listen))),
-    targets: await Promise.all(mappings.map(({ target }) => resolveTarget(target))),
+    targets: options.devices
+      ? [TUN_PEER]
+      : await Promise.all(mappings.map(({ target }) => resolveTarget(target))),
     settings: resolveLink(options),
     seed,
     capacity: options.maxQueued ?? DEFAULT_MAX_QUEUED,

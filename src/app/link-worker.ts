@@ -5,6 +5,7 @@ import type { DirectionSettings } from '../wire/emulator/link-model.ts';
 import { DIRECTIONS, LinkRelay } from '../wire/emulator/relay.ts';
 import { DirectionCounters, type DirectionMemory } from '../wire/emulator/stats.ts';
 import { type Peer, peerAddress, peerPort, type Reactor, type SocketSpec } from '../wire/reactor.ts';
+import { openTunReactor } from '../wire/transports/tun.ts';
 import { openDgramReactor } from '../wire/transports/udp-dgram.ts';
 import { openNativeReactor } from '../wire/transports/udp-native.ts';
 import { type FailedMessage, failedMessage } from './worker-host.ts';
@@ -13,6 +14,8 @@ type BothDirections<T> = [forward: T, back: T];
 
 /** Start data of a link worker. */
 export interface LinkStart {
+  /** Network devices to join instead of sockets; then there is one mapping, from the first to the second. */
+  devices: readonly [string, string] | null;
   listen: { host: string; port: number }[];
   targets: Peer[];
   settings: BothDirections<DirectionSettings>;
@@ -68,6 +71,10 @@ function socketSpecs(): SocketSpec[] {
 }
 
 async function openReactor(): Promise<{ reactor: Reactor; fallback: string | null }> {
+  if (start.devices !== null) {
+    const reactor = await openTunReactor(start.devices, stop, clock, start.realtimePriority);
+    return { reactor, fallback: null };
+  }
   const specs = socketSpecs();
   if (start.reactor === 'dgram')
     return { reactor: await openDgramReactor(specs, stop, clock), fallback: null };

@@ -3,8 +3,11 @@ import type { Clock } from '../core/time/clock.ts';
 import { stopFlag } from '../messages/role-flags.ts';
 import type { Reactor, SocketSpec } from '../wire/reactor.ts';
 import { curveKeys } from '../wire/secure/curve-keys.ts';
+import { openCarrierReactor } from '../wire/transports/carriers.ts';
+import { openDataChannels } from '../wire/transports/datachannel.ts';
 import { openDgramReactor } from '../wire/transports/udp-dgram.ts';
 import { openNativeReactor } from '../wire/transports/udp-native.ts';
+import { openWebSockets } from '../wire/transports/websocket.ts';
 import { openZmqReactor } from '../wire/transports/zmq.ts';
 import { inputSockets } from './open-operator.ts';
 import type { ControlStart } from './role-memory.ts';
@@ -23,7 +26,8 @@ export async function openReactor(start: ControlStart, clock: Clock): Promise<Op
   const { rig, memory } = start;
   const stop = stopFlag(memory);
   const local = await localSpecs(start);
-  if (rig.link.transport === 'zmq') return opened(await openZmq(start, local, stop, clock), 3, local, null);
+  if (rig.link.transport !== 'udp')
+    return opened(await openStream(start, local, stop, clock), 3, local, null);
   const link = linkSpecs(start);
   const specs = [...link, ...local];
   const use = (reactor: Reactor, fallback: string | null) => opened(reactor, link.length, local, fallback);
@@ -69,27 +73,28 @@ async function localSpecs({ role, rig }: ControlStart): Promise<SocketSpec[]> {
   return [desk, ...(await inputSockets(rig))];
 }
 
-async function openZmq(
+/** What runs over TCP or a peer connection instead of UDP. */
+async function openStream(
   start: ControlStart,
   local: readonly SocketSpec[],
   stop: Int32Array,
   clock: Clock,
 ): Promise<Reactor> {
   const { role, rig, robotHost, keys } = start;
-  const { listenHost, commandPort, statePort, syncPort } = rig.link;
+  const { listenHost, commandPort, statePort, syncPort, transport } = rig.link;
+  const host = role === 'robot' ? listenHost : robotHost;
+  const ports = [commandPort, statePort, syncPort] as const;
+  if (transport === 'websocket')
+    return openCarrierReactor(transport, { role, host, ports, local }, openWebSockets, stop, clock);
+  if (transport === 'datachannel')
+    return openCarrierReactor(transport, { role, host, ports, local }, openDataChannels, stop, clock);
   const [key, ...more] = keys;
   if (more.length > 0)
     throw new TeleopError('bad-config', 'ZeroMQ’s CURVE supports one paired key, but there are several', {
       hint: 'Name the one to use: link.keyFile=NAME (`farhand pair --list`).',
     });
   return openZmqReactor(
-    {
-      role,
-      host: role === 'robot' ? listenHost : robotHost,
-      ports: [commandPort, statePort, syncPort],
-      keys: key === undefined ? null : curveKeys(key),
-      local,
-    },
+    { role, host, ports, keys: key === undefined ? null : curveKeys(key), local },
     stop,
     clock,
   );

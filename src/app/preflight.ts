@@ -85,9 +85,11 @@ async function socketsOf(rig: Rig, role: Starting): Promise<SocketSpec[]> {
       ...(await inputSockets(rig)),
     ];
   if (link.transport === 'webrtc') return [];
-  const tcp = link.transport === 'zmq';
+  const tcp = link.transport !== 'udp';
   // Camera ports are not checked: cameras never keep a robot from starting.
-  return (['command', 'state', 'sync'] as const).map((name) => ({
+  const isOneConnection = link.transport === 'websocket' || link.transport === 'datachannel';
+  const names = ['command', 'state', 'sync'] as const;
+  return (isOneConnection ? names.slice(0, 1) : names).map((name) => ({
     ...{ name, host: link.listenHost, port: link[`${name}Port`] },
     ...(tcp ? { tcp: true as const } : {}),
   }));

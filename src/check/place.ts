@@ -33,14 +33,40 @@ function removeAbandoned(): void {
   }
 }
 
+const HOSTS = { tx: '10.99.7.1', rx: '10.99.7.2' };
+const DEVICE = 'fh0';
+
+/** Namespace of the sender and of the receiver. */
+export interface Namespaces {
+  tx: string;
+  rx: string;
+}
+
 /** Creates two namespaces with a veth pair, until `close`; or returns the reason for failure. Needs root, iproute2. */
 export function openNamespaces(): Place | string {
+  const peer = (rx: string) => ['peer', 'name', DEVICE, 'netns', rx];
+  return inNamespaces('veth namespaces', ({ tx, rx }) =>
+    ip('-n', tx, 'link', 'add', DEVICE, 'type', 'veth', ...peer(rx)),
+  );
+}
+
+/** The same joined by two devices of this namespace, which it moves. */
+export function openDeviceNamespaces(name: string, devices: readonly [string, string], mtu: number) {
+  return inNamespaces(name, (names) => {
+    [names.tx, names.rx].forEach((to, i) => {
+      ip('link', 'set', devices[i]!, 'netns', to);
+      ip('-n', to, 'link', 'set', devices[i]!, 'name', DEVICE, 'mtu', String(mtu));
+    });
+  });
+}
+
+/** `join` gives each namespace a device named DEVICE. */
+function inNamespaces(name: string, join: (names: Namespaces) => void): Place | string {
   const names = { tx: `fh-tx-${process.pid}`, rx: `fh-rx-${process.pid}` };
-  const hosts = { tx: '10.99.7.1', rx: '10.99.7.2' };
   const close = () => {
-    for (const name of Object.values(names)) {
+    for (const each of Object.values(names)) {
       try {
-        ip('netns', 'del', name);
+        ip('netns', 'del', each);
       } catch {
         // It was never created.
       }
@@ -50,10 +76,10 @@ export function openNamespaces(): Place | string {
     removeAbandoned();
     ip('netns', 'add', names.tx);
     ip('netns', 'add', names.rx);
-    ip('-n', names.tx, 'link', 'add', 'fh0', 'type', 'veth', 'peer', 'name', 'fh0', 'netns', names.rx);
+    join(names);
     for (const side of ['tx', 'rx'] as const) {
-      ip('-n', names[side], 'address', 'add', `${hosts[side]}/24`, 'dev', 'fh0');
-      ip('-n', names[side], 'link', 'set', 'fh0', 'up');
+      ip('-n', names[side], 'address', 'add', `${HOSTS[side]}/24`, 'dev', DEVICE);
+      ip('-n', names[side], 'link', 'set', DEVICE, 'up');
       ip('-n', names[side], 'link', 'set', 'lo', 'up');
     }
   } catch (error) {
@@ -61,8 +87,8 @@ export function openNamespaces(): Place | string {
     return `cannot create network namespaces (needs root and iproute2): ${(error as Error).message.split('\n')[0]}`;
   }
   return {
-    name: 'veth namespaces',
-    host: hosts.rx,
+    name,
+    host: HOSTS.rx,
     at: (side, command) => ['ip', 'netns', 'exec', names[side], ...command],
     close,
   };

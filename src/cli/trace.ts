@@ -3,6 +3,7 @@ import { TeleopError } from '../core/errors.ts';
 import { openDraft } from '../files/write-whole.ts';
 import { differences } from '../trace/diff.ts';
 import { diffText } from '../trace/diff-text.ts';
+import { feelFigures } from '../trace/feel.ts';
 import { reportPage } from '../trace/html/page.ts';
 import { PerfettoWriter } from '../trace/perfetto.ts';
 import { type OnRecord, type OtherLines, readTraceParts, type TraceFileInfo } from '../trace/read-file.ts';
@@ -60,7 +61,10 @@ async function diff(given: Given, a: string, b: string): Promise<number> {
   }
   const [before, after] = runs as [RunSample, RunSample];
   const found = differences(before, after, seeded());
-  if (given.values['json'] === true) console.log(JSON.stringify({ a, b, differences: found }));
+  if (given.values['json'] === true)
+    console.log(
+      JSON.stringify({ a, b, feel: [feelFigures(before.feel), feelFigures(after.feel)], differences: found }),
+    );
   else console.log(diffText([path.basename(a), path.basename(b)], [before, after], found));
   return 0;
 }

@@ -91,10 +91,10 @@ export const rigSchema = z.strictObject({
         .default('auto')
         .describe('earlier commands repeated in every packet; auto: as many as the robot’s losses call for'),
       transport: z
-        .enum(['udp', 'zmq', 'webrtc'])
+        .enum(['udp', 'zmq', 'websocket', 'datachannel', 'webrtc'])
         .default('udp')
         .describe(
-          'udp; zmq: ZeroMQ PUB/SUB over TCP, for comparison; webrtc: through a fleet, the default there',
+          'udp; for comparison zmq (ZeroMQ PUB/SUB over TCP), websocket and datachannel (WebRTC, unordered); webrtc: through a fleet, the default there',
         ),
       security: z
         .enum(['paired', 'plain'])

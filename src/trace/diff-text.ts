@@ -22,15 +22,27 @@ export function diffText(
       .map((cell, i) => (i === 0 || i === 5 ? cell.padEnd(width(i)) : cell.padStart(width(i))))
       .join('  ')
       .trimEnd();
-  const real = found.filter(({ verdict }) => verdict === 'real').length;
-  const summary = `${real} of ${found.length} figures differ (their 95 % interval excludes 0).`;
+  const tested = found.filter(({ verdict }) => verdict !== 'counted');
+  const real = tested.filter(({ verdict }) => verdict === 'real').length;
+  const summary = `${real} of ${tested.length} figures differ (their 95 % interval excludes 0).`;
   return `${[...heads, '', line(HEADINGS), ...rows.map(line), '', summary, ADVICE].join('\n')}\n`;
 }
 
 const ADVICE =
   'Network conditions also change between runs: alternate the runs and compare more than one pair.';
+const COUNTS = {
+  badSeconds: 'Bad seconds',
+  holds: 'Holds',
+  stops: 'Latched stops',
+  refused: 'Commands refused',
+};
 const HEADINGS = ['', 'A', 'B', 'B − A', '95 % interval', ''];
-const VERDICTS = { real: 'differs', clock: 'within the clock uncertainty', open: 'no evidence' };
+const VERDICTS = {
+  real: 'differs',
+  clock: 'within the clock uncertainty',
+  open: 'no evidence',
+  counted: 'only counted',
+};
 
 function runText({ commands, feel, stride }: RunSample): string {
   const thinned = stride > 1 ? `, every ${stride}th group of seconds` : '';
@@ -39,22 +51,26 @@ function runText({ commands, feel, stride }: RunSample): string {
 }
 
 function rowOf({ what, quantile, a, b, value, low, high, verdict }: Difference): string[] {
-  const isShare = quantile === null;
-  const text = (x: number) => (isShare ? `${(100 * x).toFixed(2)} %` : `${roundMs(x).toFixed(3)}`);
+  const text = (x: number) =>
+    quantile !== null
+      ? roundMs(x).toFixed(3)
+      : what === 'badSeconds'
+        ? `${(100 * x).toFixed(2)} %`
+        : String(x);
   const signed = (x: number) => `${x > 0 ? '+' : ''}${text(x)}`;
   return [
     labelOf(what, quantile),
     text(a),
     text(b),
     signed(value),
-    `${signed(low)} … ${signed(high)}`,
+    Number.isNaN(low) ? '–' : `${signed(low)} … ${signed(high)}`,
     VERDICTS[verdict],
   ];
 }
 
 function labelOf(what: Difference['what'], quantile: number | null): string {
-  if (what === 'badSeconds') return 'Bad seconds';
+  if (quantile === null) return COUNTS[what as keyof typeof COUNTS];
   const names = { oneWay: 'End to end', variation: 'Variation', handToMotion: 'Hand to motion' };
   const name = Object.hasOwn(names, what) ? names[what as keyof typeof names] : HOP_WORDS[what as Hop][0];
-  return `${name} p${Math.round(100 * quantile!)} ms`;
+  return `${name} p${Math.round(100 * quantile)} ms`;
 }

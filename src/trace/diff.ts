@@ -1,18 +1,21 @@
 import type { Interval } from './bootstrap.ts';
 import { COMPARED, type Compared, GROUP_S, type RunSample } from './run-sample.ts';
 
+const COUNTED = ['holds', 'stops', 'refused'] as const;
+
 /** One figure of two runs. */
 export interface Difference extends Interval {
-  what: Compared | 'badSeconds';
-  /** 0.5, 0.95 or 0.99 of a distribution in nanoseconds; null for a share of seconds. */
+  what: Compared | 'badSeconds' | (typeof COUNTED)[number];
+  /** 0.5, 0.95 or 0.99 of a distribution in nanoseconds; null for a share of seconds and for counts. */
   quantile: number | null;
   a: number;
   b: number;
   /**
    * `real`: 0 lies outside the 95 % interval of b − a. `clock`: likewise, but the uncertainty of the clock
-   * offsets is larger than the difference. `open`: no evidence of a difference.
+   * offsets is larger than the difference. `open`: no evidence of a difference. `counted`: too few seconds, or events
+   * too rare, for an interval; `low` and `high` are NaN.
    */
-  verdict: 'real' | 'clock' | 'open';
+  verdict: 'real' | 'clock' | 'open' | 'counted';
 }
 
 const ROUNDS = 400;
@@ -44,9 +47,17 @@ export function differences(a: RunSample, b: RunSample, random: () => number): D
       found.push({ what, quantile: wanted[i]!, ...interval, verdict: verdictOf(what, interval, clockNs) });
     });
   });
-  const seconds = badSeconds(a, b, random);
-  return seconds === null ? found : [...found, seconds];
+  return [
+    ...found,
+    ...(badSeconds(a, b, random) ?? []),
+    ...COUNTED.map((what) => counted(what, a.feel[what], b.feel[what])),
+  ];
 }
+
+const counted = (what: Difference['what'], a: number, b: number): Difference => ({
+  ...{ what, quantile: null, a, b, value: b - a },
+  ...{ low: Number.NaN, high: Number.NaN, verdict: 'counted' },
+});
 
 interface Pooled {
   /** Ascending, with the block each value came from. */
@@ -130,7 +141,8 @@ function verdictOf(what: string, { low, high, value }: Interval, clockNs: number
   return CROSSES_CLOCKS.includes(what) && Math.abs(value) <= clockNs ? 'clock' : 'real';
 }
 
-function badSeconds(a: RunSample, b: RunSample, random: () => number): Difference | null {
+/** As counted in the feel of each run; null if no second of one of them was judged. */
+function badSeconds(a: RunSample, b: RunSample, random: () => number): [Difference] | null {
   const blocksOf = ({ feel: { flags } }: RunSample) => {
     const out: number[] = [];
     for (let i = 0; i + GROUP_S <= flags.length; i += GROUP_S)
@@ -139,7 +151,8 @@ function badSeconds(a: RunSample, b: RunSample, random: () => number): Differenc
   };
   const shareOf = ({ feel }: RunSample) => feel.badWindows / feel.windows;
   const [x, y] = [blocksOf(a), blocksOf(b)];
-  if (Math.min(x.length, y.length) < MIN_BLOCKS) return null;
+  if (Math.min(a.feel.windows, b.feel.windows) === 0) return null;
+  if (Math.min(x.length, y.length) < MIN_BLOCKS) return [counted('badSeconds', shareOf(a), shareOf(b))];
   const mean = (values: readonly number[]) => values.reduce((sum, value) => sum + value, 0) / values.length;
   const drawn = (values: readonly number[]) =>
     mean(values.map(() => values[Math.floor(random() * values.length)]!));
@@ -148,7 +161,7 @@ function badSeconds(a: RunSample, b: RunSample, random: () => number): Differenc
     ...middle95(Float64Array.from({ length: ROUNDS }, () => drawn(y) - drawn(x))),
   };
   const verdict = interval.low > 0 || interval.high < 0 ? 'real' : 'open';
-  return { what: 'badSeconds', quantile: null, a: shareOf(a), b: shareOf(b), ...interval, verdict };
+  return [{ what: 'badSeconds', quantile: null, a: shareOf(a), b: shareOf(b), ...interval, verdict }];
 }
 
 function middle95(estimates: Float64Array): { low: number; high: number } {

@@ -202,8 +202,11 @@ export class FeelMeter {
     const index = CAUSES.indexOf(cause);
     const wasDriving = this.#inStretch;
     if (wasDriving) {
-      for (let i = this.#endedFrom; i < this.#pending; i++) this.#pendingCause[i] = index;
-      this.#refused += Math.max(0, this.#pending - this.#endedFrom);
+      for (let i = this.#endedFrom; i < this.#pending; i++) {
+        // A tick that was missed was not refused.
+        if (this.#pendingCause[i] === REJECTED) this.#refused++;
+        this.#pendingCause[i] = index;
+      }
       this.#settle(record.sampledNs);
       this.#endStretch();
     }

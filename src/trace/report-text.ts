@@ -133,8 +133,19 @@ function facts(report: TraceReport, files: readonly TraceFileInfo[]): string[] {
   const motion = report.motionLatencyNs;
   if (motion !== null)
     lines.push(`Motion    joints lag behind commands by ${wordsOf(motion)} (sampled → reached)`);
+  const { bunches } = report;
+  if (bunches.bunches > 0) lines.push(`Blocked   ${bunchText(report)}`);
   if (report.feel.windows > 0) lines.push(`Feel      ${feelText(report)}`);
   return lines;
+}
+
+/** TCP delivers in order: one lost segment holds back what was sent after it. */
+function bunchText({ bunches: { bunches, commands, longestNs }, commands: all }: TraceReport): string {
+  const times = bunches === 1 ? 'once' : `${bunches} times`;
+  return (
+    `${times} commands arrived together with an earlier one that they waited for: ${commands} commands ` +
+    `(${((100 * commands) / all).toFixed(2)} %), longest after ${formatMs(longestNs)} ms on the wire`
+  );
 }
 
 const schedulingText = ({ scheduling }: TraceHeader): string =>

@@ -8,6 +8,7 @@ import {
   type Segment,
   type TraceRecord,
 } from '../messages/trace-record.ts';
+import { Bunches, type BunchFigures } from './bunches.ts';
 import { Distribution, type SegmentReport } from './distribution.ts';
 import { type Feel, type FeelFigures, FeelMeter, feelFigures } from './feel.ts';
 import { percentilesMs, roundMs } from './milliseconds.ts';
@@ -48,6 +49,8 @@ export interface TraceReport {
   durationNs: number;
   oneWay: SegmentReport;
   segments: Record<Segment, SegmentReport>;
+  /** Commands that the link, or TCP, delivered together because they waited for an earlier one. */
+  bunches: BunchFigures;
   /** Time on the wire of the dropped commands, which the distributions above exclude. */
   droppedWireNs: Percentiles | null;
   /** Due − stamp: the delay that playout planned. */
@@ -163,6 +166,7 @@ class Accumulator implements ReportBuilder {
   readonly #lateness = new Quantiles();
   readonly #playout = new Quantiles();
   readonly #depth = new Quantiles();
+  readonly #bunches = new Bunches();
   readonly #droppedWire = new Quantiles();
   readonly #filterDelay = new Quantiles();
   readonly #handToMotion = new Quantiles();
@@ -217,6 +221,7 @@ class Accumulator implements ReportBuilder {
       durationNs: this.#durationNs(),
       oneWay: this.#oneWay.report(),
       segments: this.#reportOf(SEGMENTS),
+      bunches: this.#bunches.figures(),
       droppedWireNs: this.#droppedWire.percentiles(),
       playoutDelayNs: this.#playout.percentiles(),
       playoutLatenessNs: this.#lateness.percentiles(),
@@ -246,6 +251,7 @@ class Accumulator implements ReportBuilder {
     if (session !== this.#session) this.#beginSession(session);
     this.#touchSession(record);
     this.#feel.add(record, session);
+    this.#bunches.add(record);
     this.#byOutcome[record.outcome] = this.#byOutcome[record.outcome]! + 1;
     if (Number.isNaN(record.offsetNs)) this.#unsynchronized++;
     if (record.uncertaintyNs > this.#uncertaintyMaxNs) this.#uncertaintyMaxNs = record.uncertaintyNs;
@@ -275,6 +281,7 @@ class Accumulator implements ReportBuilder {
   #beginSession(session: number): void {
     this.#session = session;
     this.#oneWay.restart();
+    this.#bunches.restart();
     for (const hop of this.#hops) hop.restart();
   }
 

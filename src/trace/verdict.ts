@@ -92,7 +92,9 @@ export function spellText(spell: BadSpell): string {
   const lengthS = ((spell.endNs - spell.startNs) / NS_PER_S).toFixed(1);
   const ticks = `${spell.deviating} ${spell.deviating === 1 ? 'command' : 'commands'}`;
   const share = spell.share < 0.995 ? ` (${Math.round(100 * spell.share)} % of them)` : '';
-  return `${lengthS} s, ${ticks} off, worst ${formatMs(spell.worstNs)} ms: ${CAUSE_WORDS[spell.cause]}${share}`;
+  // In a halt there may be none that anything was done about.
+  const worst = spell.worstNs > 0 ? `, worst ${formatMs(spell.worstNs)} ms` : '';
+  return `${lengthS} s, ${ticks} off${worst}: ${CAUSE_WORDS[spell.cause]}${share}`;
 }
 
 /** `1:02:03` or `2:03`. */

@@ -57,7 +57,7 @@ export interface SocketSpec {
 
 /** Sockets and a clock behind one wait: "a datagram or the deadline, whichever is first". */
 export interface Reactor extends Outbox {
-  readonly kind: 'native' | 'dgram' | 'zmq';
+  readonly kind: 'native' | 'dgram' | 'tun' | 'zmq' | 'websocket' | 'datachannel';
   /** Source of receive stamps; written into every trace. */
   readonly stampSource: 'kernel' | 'userspace';
   /** `normal`, with `, 0.1 ms slice` where the kernel grants one, or `fifo:<priority>` where requested and granted. */

@@ -48,6 +48,17 @@ describe('differences', () => {
     assert.equal(share, ((100 * Number(bad)) / Number(of)).toFixed(2));
   });
 
+  it('shows bad seconds, holds, stops and refused commands of runs too short for an interval', () => {
+    const feel = { ...sampleOf(weather, 1, 25).feel, windows: 15, badWindows: 3, holds: 2, refused: 7 };
+    const [a, b] = [{ ...sampleOf(weather, 1, 25), feel }, sampleOf(weather, 2, 25)];
+    const text = diffText(['a', 'b'], [a, b], differences(a, b, seeded(1)));
+    assert.match(text, /^A .* 3 bad of 15 seconds, 2 holds, 7 commands refused/m);
+    assert.match(text, /^Bad seconds +20.00 % +0.00 % +-20.00 % +– +only counted/m);
+    assert.match(text, /^Holds +2 +0 +-2 +– +only counted/m);
+    assert.match(text, /^Latched stops +0 +0 +0/m);
+    assert.match(text, /^Commands refused +7 +0 +-7/m);
+  });
+
   it('reports a run that is too short, and thins a long one evenly', () => {
     const short = sampleOf(weather, 1, 6);
     assert.equal(differences(short, sampleOf(weather, 2), seeded(1)), null);

@@ -113,6 +113,14 @@ describe('a halt that nobody asked for', () => {
     );
   });
 
+  it('refuses no more commands than were rejected, though the operator missed ticks among them', () => {
+    const records = steady(30);
+    stall(records, 1500, 20, 20);
+    const gap = records.filter((_, i) => i < 1521 || i > 1521);
+    const rejected = gap.filter(({ reason }) => REASONS[reason] === 'old-engagement').length;
+    assert.equal(feelOf(gap).refused, rejected);
+  });
+
   it('is one second for a single refused command', () => {
     const records = steady(30);
     reject(records[1500]!, 'too-old');

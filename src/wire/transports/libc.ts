@@ -13,6 +13,10 @@ interface LibcCalls {
   clock_gettime(id: number, time: Pointer): number;
   prctl(option: number, a: number, b: number, c: number, d: number): number;
   close(fd: number): number;
+  open(file: string, flags: number): number;
+  ioctl(fd: number, request: number, argument: Pointer): number;
+  read(fd: number, bytes: Pointer, length: number): number;
+  write(fd: number, bytes: Pointer, length: number): number;
   /** Pass 0 for the calling thread. */
   sched_setscheduler(pid: number, policy: number, param: Pointer): number;
   mlock(memory: Pointer, length: number): number;
@@ -36,6 +40,10 @@ const SIGNATURES = {
   clock_gettime: 'int clock_gettime(int, void *)',
   prctl: 'int prctl(int, uint64_t, uint64_t, uint64_t, uint64_t)',
   close: 'int close(int)',
+  open: 'int open(const char *, int)',
+  ioctl: 'int ioctl(int, uint64_t, void *)',
+  read: 'int64_t read(int, void *, uint64_t)',
+  write: 'int64_t write(int, void *, uint64_t)',
   sched_setscheduler: 'int sched_setscheduler(int, int, void *)',
   mlock: 'int mlock(void *, uint64_t)',
   syscall: SYSCALL_SIGNATURE,
@@ -43,7 +51,9 @@ const SIGNATURES = {
 
 const ERRNO: Record<number, string> = {
   1: 'EPERM',
+  2: 'ENOENT',
   13: 'EACCES',
+  16: 'EBUSY',
   24: 'EMFILE',
   98: 'EADDRINUSE',
   99: 'EADDRNOTAVAIL',

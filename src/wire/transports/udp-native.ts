@@ -1,6 +1,5 @@
 import { TeleopError } from '../../core/errors.ts';
 import { type Clock, monotonicClock } from '../../core/time/clock.ts';
-import { shortSlice } from '../../native/short-slice.ts';
 import {
   type DatagramHandler,
   MAX_DATAGRAM_BYTES,
@@ -9,6 +8,7 @@ import {
   type SocketSpec,
 } from '../reactor.ts';
 import { type Libc, loadLibc } from './libc.ts';
+import { setScheduling } from './scheduling.ts';
 import { checkHost, socketError } from './socket-error.ts';
 
 const AF_INET = 2;
@@ -21,7 +21,6 @@ const IP_TOS = 1;
 /** Expedited forwarding: the highest Wi-Fi airtime class. */
 const DSCP_EF = 0xb8;
 const PR_SET_TIMERSLACK = 29;
-const SCHED_FIFO = 1;
 const POLLIN = 1;
 const MSG_TRUNC = 0x20;
 const CLOCK_REALTIME = 0;
@@ -270,21 +269,6 @@ class KernelClock {
     const seconds = this.#time.getUint32(0, true) + this.#time.getInt32(4, true) * 2 ** 32;
     return (seconds - baseS) * 1e9 + this.#time.getUint32(8, true);
   }
-}
-
-/** Only for this thread, and only where permitted; the result is reported. */
-function setScheduling(libc: Libc, priority: number): string {
-  const slice = () => {
-    const asked = shortSlice(libc.syscall);
-    return asked === '' ? '' : `, ${asked}`;
-  };
-  if (priority === 0) return `normal${slice()}`;
-  const param = new DataView(new ArrayBuffer(4));
-  param.setInt32(0, priority, true);
-  const granted = libc.sched_setscheduler(0, SCHED_FIFO, bytesOf(param)) === 0;
-  if (granted) return `fifo:${priority}`;
-  const why = libc.errnoName();
-  return `normal (fifo:${priority} denied: ${why})${slice()}`;
 }
 
 function setOption(libc: Libc, fd: number, level: number, name: number, value: number): void {

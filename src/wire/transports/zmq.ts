@@ -1,15 +1,8 @@
-import { createSocket, type Socket as UdpSocket } from 'node:dgram';
 import { type Clock, monotonicClock } from '../../core/time/clock.ts';
 import { loadZmq, type Zmq } from '../../native/zeromq.ts';
-import {
-  type DatagramHandler,
-  MAX_DATAGRAM_BYTES,
-  type Peer,
-  peerOf,
-  type Reactor,
-  type SocketSpec,
-} from '../reactor.ts';
+import { type DatagramHandler, type Peer, peerOf, type Reactor, type SocketSpec } from '../reactor.ts';
 import type { CurveKeys } from '../secure/curve-keys.ts';
+import { EventLoop, openLocalSockets } from './event-loop.ts';
 import { socketError } from './socket-error.ts';
 
 type Publisher = import('zeromq').Publisher;
@@ -19,9 +12,6 @@ type Subscriber = import('zeromq').Subscriber;
 const ZMQ_ANSWER_PORT_STEP = 100;
 const DSCP_EF = 0xb8;
 const HIGH_WATER_MARK = 16;
-/** The event loop's timers are coarse: it wakes early and spins the rest through `setImmediate`. */
-const SPIN_MS = 1.5;
-const STOP_POLL_MS = 50;
 
 export interface ZmqOptions {
   role: 'operator' | 'robot';
@@ -49,16 +39,14 @@ export async function openZmqReactor(
 ): Promise<Reactor> {
   const zmq = await loadZmq('use link.transport=udp');
   const channels: Channel[] = [];
-  const local: UdpSocket[] = [];
   try {
     for (let i = 0; i < options.ports.length; i++) channels.push(await openChannel(zmq, options, i));
-    for (const spec of options.local) local.push(await openLocal(spec));
+    const local = await openLocalSockets(options.local);
+    return new ZmqReactor(options, channels, new EventLoop(clock, stopFlag, local, channels.length), clock);
   } catch (error) {
     for (const channel of channels) closeChannel(channel);
-    for (const socket of local) socket.close();
     throw error;
   }
-  return new ZmqReactor(options, channels, local, stopFlag, clock);
 }
 
 interface Channel {
@@ -104,21 +92,6 @@ function closeChannel(channel: Channel): void {
   channel.in.close();
 }
 
-function openLocal(spec: SocketSpec): Promise<UdpSocket> {
-  const socket = createSocket('udp4');
-  return new Promise((resolve, reject) => {
-    socket.once('error', (error: NodeJS.ErrnoException) => {
-      socket.close();
-      reject(socketError(spec, error.code ?? error.message));
-    });
-    socket.bind({ address: spec.host, port: spec.port, exclusive: true }, () => {
-      socket.removeAllListeners('error');
-      socket.on('error', () => {});
-      resolve(socket);
-    });
-  });
-}
-
 /**
  * `send` throws while an earlier one is pending: one writer, a short queue, oldest dropped (state: newest
  * only).
@@ -158,26 +131,20 @@ class ZmqReactor implements Reactor {
   readonly scheduling = 'normal';
   readonly #channels: Channel[];
   readonly #senders: Sender[];
-  readonly #local: UdpSocket[];
-  readonly #stop: Int32Array;
+  readonly #loop: EventLoop;
   readonly #clock: Clock;
-  #timer: NodeJS.Timeout | undefined;
-  #spinning = false;
-  #stopped: () => void = () => {};
 
-  constructor(options: ZmqOptions, channels: Channel[], local: UdpSocket[], stop: Int32Array, clock: Clock) {
+  constructor({ role }: ZmqOptions, channels: Channel[], loop: EventLoop, clock: Clock) {
     this.#channels = channels;
-    this.#local = local;
-    this.#stop = stop;
+    this.#loop = loop;
     this.#clock = clock;
-    const robot = options.role === 'robot';
     this.#senders = channels.map(
-      ({ out }, i) => new Sender(out, robot && i === STATE_CHANNEL ? 1 : HIGH_WATER_MARK),
+      ({ out }, i) => new Sender(out, role === 'robot' && i === STATE_CHANNEL ? 1 : HIGH_WATER_MARK),
     );
   }
 
   localPort(socket: number): number {
-    return this.#channels[socket]?.port ?? this.#local[socket - this.#channels.length]?.address().port ?? 0;
+    return this.#channels[socket]?.port ?? this.#loop.localPort(socket);
   }
 
   send(socket: number, bytes: Uint8Array, length: number, _to: Peer): number {
@@ -190,60 +157,25 @@ class ZmqReactor implements Reactor {
 
   run(handler: DatagramHandler): Promise<void> {
     this.#channels.forEach((channel, index) => {
-      void this.#receive(handler, channel, index);
+      void this.#receive(channel, index);
     });
-    this.#local.forEach((socket, i) => {
-      socket.on('message', (bytes, from) => {
-        this.#deliver(handler, this.#channels.length + i, bytes, peerOf(from.address, from.port));
-      });
-    });
-    return new Promise((resolve) => {
-      this.#stopped = resolve;
-      this.#arm(handler);
-    });
+    return this.#loop.run(handler);
   }
 
-  async #receive(handler: DatagramHandler, channel: Channel, index: number): Promise<void> {
+  async #receive({ in: input, peer }: Channel, index: number): Promise<void> {
     try {
-      for await (const [message] of channel.in)
-        if (message) this.#deliver(handler, index, message, channel.peer);
+      for await (const [message] of input) if (message) this.#loop.deliver(index, message, peer);
     } catch {
       // Closed by us: the run is over.
     }
   }
 
-  #deliver(handler: DatagramHandler, socket: number, bytes: Uint8Array, from: Peer): void {
-    if (bytes.length > MAX_DATAGRAM_BYTES) return handler.onOversize(socket);
-    handler.onDatagram(socket, bytes, bytes.length, from, this.#clock.nowNs(), Number.NaN);
-    this.#arm(handler);
-  }
-
-  #arm(handler: DatagramHandler): void {
-    if (this.#spinning) return;
-    clearTimeout(this.#timer);
-    if (Atomics.load(this.#stop, 0) !== 0) return this.#stopped();
-    const nowNs = this.#clock.nowNs();
-    if (nowNs >= handler.nextDeadlineNs()) handler.onDeadline(nowNs);
-    const waitMs = (handler.nextDeadlineNs() - this.#clock.nowNs()) / 1e6;
-    if (waitMs <= SPIN_MS) this.#spin(handler);
-    else this.#timer = setTimeout(() => this.#arm(handler), Math.min(STOP_POLL_MS, waitMs - SPIN_MS));
-  }
-
-  #spin(handler: DatagramHandler): void {
-    this.#spinning = true;
-    setImmediate(() => {
-      this.#spinning = false;
-      if (this.#clock.nowNs() >= handler.nextDeadlineNs()) this.#arm(handler);
-      else this.#spin(handler);
-    });
-  }
-
   stop(): void {
-    Atomics.store(this.#stop, 0, 1);
+    this.#loop.stop();
   }
 
   close(): void {
     for (const channel of this.#channels.splice(0)) closeChannel(channel);
-    for (const socket of this.#local.splice(0)) socket.close();
+    this.#loop.close();
   }
 }
