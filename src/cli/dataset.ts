@@ -3,21 +3,36 @@ import { type CheckedDataset, checkDataset } from '../record/lerobot/check.ts';
 import { videoKeysOf } from '../record/lerobot/layout.ts';
 import { problemText } from '../record/lerobot/problems.ts';
 import { type Given, JSON_OPTION, type Verb } from './arguments.ts';
+import { EDITS, runEdit } from './dataset-edit.ts';
 
 export const datasetVerb: Verb = {
   name: 'dataset',
-  usage: 'check|info DIR',
-  about: 'Inspects any LeRobot v3 dataset: what it contains, and which rules it violates.',
-  details:
-    'check exits with 1 if a rule is violated, and names the file and row. It decodes a sample of the pictures; --decode, all of them.',
+  usage: 'check|info|delete|trim|split|merge|relabel|stats DIR … [name=EPISODES …]',
+  about: 'Inspects and edits any LeRobot v3 dataset.',
+  details: `info prints what it contains.
+check exits with 1 if a rule is violated, and names the file and row. It decodes a sample of the pictures; --decode, all.
+delete removes --episodes; trim keeps --from … --to seconds of one; relabel gives --episodes (or all) another --task; stats
+computes the statistics again. They change the dataset in place, or write to --out. split writes DIR-name for every
+name=EPISODES and merge joins several datasets in --out. Pictures are copied without encoding wherever a cut falls on a key
+picture; trim moves its start back by at most two pictures for that, unless --exact is given. A crash leaves the old
+dataset or the new one.`,
   options: {
     decode: { type: 'boolean', about: 'check: decode every picture, not only a sample' },
+    episodes: { type: 'string', value: 'LIST', about: 'delete, trim, relabel: episodes, for example 0,3-5' },
+    from: { type: 'string', value: 'S', about: 'trim: first second that is kept' },
+    to: { type: 'string', value: 'S', about: 'trim: where it ends' },
+    exact: { type: 'boolean', about: 'trim: start exactly there, encoding again if necessary' },
+    task: { type: 'string', value: 'TEXT', about: 'relabel: the new task' },
+    out: { type: 'string', value: 'DIR', about: 'write a new dataset there instead of changing this one' },
     json: JSON_OPTION,
   },
   async run(given: Given) {
-    const [action, dir, extra] = given.words;
+    const [action, ...dirs] = given.words;
+    const edit = EDITS.find((each) => each === action);
+    if (edit !== undefined) return runEdit(edit, dirs, given);
+    const [dir, extra] = dirs;
     if ((action !== 'check' && action !== 'info') || dir === undefined || extra !== undefined)
-      throw new TeleopError('bad-option', 'dataset needs check|info DIR', {
+      throw new TeleopError('bad-option', 'dataset needs check, info or an edit, and a DIR', {
         hint: 'For example `farhand dataset check datasets/cups`.',
       });
     const decode = action === 'info' ? 'none' : given.values['decode'] === true ? 'all' : 'sample';

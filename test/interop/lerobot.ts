@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, renameSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { packageRoot } from '../../src/files/package-root.ts';
+import { deleteEpisodes, mergeDatasets, trimEpisode } from '../../src/record/edit/edits.ts';
 import { checkDataset } from '../../src/record/lerobot/check.ts';
 import { LeRobotWriter } from '../../src/record/lerobot/dataset-writer.ts';
 import type { SourceEpisode } from '../../src/record/lerobot/layout.ts';
@@ -157,6 +158,30 @@ async function checksEdited(python: string, root: string, name: string): Promise
   await assertWhole(made(`${name}_two`), `${name}, relabelled by LeRobot`);
 }
 
+/** Our edits of a dataset, ours or theirs with several episodes per file: each result loads in LeRobot. */
+async function editsLoad(python: string, root: string, name: string, camera: string): Promise<void> {
+  const from = path.join(root, 'farhand', name);
+  const made = (what: string) => path.join(root, `${name}-${what}`);
+  const loads = async (dir: string, rows: number) => {
+    await assertWhole(dir, `${path.basename(dir)}, edited by Farhand`);
+    const seen = await peer<{ rows: number }>(python, 'load', dir, camera);
+    assert.equal(seen.rows, rows);
+    console.log('✔ and LeRobot loads every row of it');
+  };
+  const first = (await checkDataset(from, 'none')).episodes[0]!.length;
+  const { rows } = await deleteEpisodes(from, [0], made('deleted'));
+  await loads(made('deleted'), rows);
+  const { first: start, videos } = await trimEpisode(
+    from,
+    { episode: 0, fromS: 0.2, toS: 0.6 },
+    made('trimmed'),
+  );
+  assert.equal(videos.encoded, 0);
+  await loads(made('trimmed'), rows + 18 - start);
+  await mergeDatasets([from, made('deleted')], made('merged'));
+  await loads(made('merged'), first + 2 * rows);
+}
+
 /** An export continues in a dataset that LeRobot has edited. */
 async function addsToEdited(python: string, root: string): Promise<void> {
   const dir = path.join(root, 'farhand', 'ours_less');
@@ -185,8 +210,10 @@ else {
     mkdirSync(home);
     await checksTheirs(python.python, path.join(home, 'theirs'));
     await checksEdited(python.python, root, 'theirs');
+    await editsLoad(python.python, root, 'theirs', 'top');
     renameSync(path.join(root, 'h264'), path.join(home, 'ours'));
     await checksEdited(python.python, root, 'ours');
+    await editsLoad(python.python, root, 'ours', 'front');
     await addsToEdited(python.python, root);
   } finally {
     rmSync(root, { recursive: true, force: true });

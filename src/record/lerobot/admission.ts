@@ -79,11 +79,17 @@ function essence(feature: Feature | undefined): string {
   return JSON.stringify([dtype, shape, dtype === 'video' ? (info?.['video.codec'] ?? null) : names]);
 }
 
-/** Throws unless the episode has the same features as the dataset. */
-export function checkSame(dir: string, info: DatasetInfo, features: Features, robot: string): void {
+/** What keeps rows with these features out of a dataset, in words. */
+export function differences(info: DatasetInfo, features: Features, robot: string | null): string[] {
   const keys = new Set([...Object.keys(info.features), ...Object.keys(features)]);
   const differing = [...keys].filter((key) => essence(info.features[key]) !== essence(features[key]));
   if (info.robot_type !== robot) differing.unshift(`robot ${info.robot_type}`);
+  return differing;
+}
+
+/** Throws unless the episode has the same features as the dataset. */
+export function checkSame(dir: string, info: DatasetInfo, features: Features, robot: string): void {
+  const differing = differences(info, features, robot);
   if (differing.length === 0) return;
   throw new TeleopError(
     'bad-dataset',

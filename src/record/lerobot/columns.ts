@@ -8,7 +8,7 @@ import { RECORDING_ID } from './layout.ts';
 const UNKNOWN = -1;
 
 /** Values of one feature, row by row: numbers, or lists of them. */
-export type Values = number[] | boolean[] | number[][];
+export type Values = (number | boolean | string | number[])[];
 
 export interface EpisodePlace {
   episode: number;

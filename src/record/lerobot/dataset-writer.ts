@@ -159,7 +159,7 @@ export class LeRobotWriter {
     for (const [key, values] of Object.entries(columns)) stats[key] = valueStats(values);
     writeSynced(
       keep(pathOf(EPISODES_PATH, place)),
-      episodeParquet(source, features, stats, {
+      episodeParquet([source.info.task], features, stats, {
         episode,
         place,
         firstIndex,

@@ -4,7 +4,7 @@ import { asyncBufferFromFile, parquetMetadataAsync, parquetReadObjects } from 'h
 import { parquetWriteBuffer } from 'hyparquet-writer';
 
 /** Physical types we write; `depth` is the number of lists around a value. */
-export type ColumnType = 'FLOAT' | 'DOUBLE' | 'INT64' | 'BOOLEAN' | 'STRING' | 'UINT_8';
+export type ColumnType = 'FLOAT' | 'DOUBLE' | 'INT64' | 'BOOLEAN' | 'STRING' | 'UINT_8' | 'INT32';
 
 export interface Column {
   name: string;

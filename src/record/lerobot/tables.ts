@@ -1,5 +1,5 @@
 import type { Values } from './columns.ts';
-import { type Features, type FilePlace, type SourceEpisode, videoKeysOf } from './layout.ts';
+import { type Feature, type Features, type FilePlace, videoKeysOf } from './layout.ts';
 import { type Column, type ColumnType, parquetBytes } from './parquet.ts';
 import { pictureShape, STAT_NAMES, type StatName, type Stats } from './stats.ts';
 
@@ -9,8 +9,16 @@ const PHYSICAL: Record<string, ColumnType> = {
   int64: 'INT64',
   bool: 'BOOLEAN',
   uint8: 'UINT_8',
+  int32: 'INT32',
+  string: 'STRING',
 };
 
+/** Whether rows of this feature can be written. */
+export const canWrite = ({ dtype, shape }: Feature): boolean =>
+  dtype === 'video' || (PHYSICAL[dtype] !== undefined && shape.length === 1);
+
+const integers = (value: unknown): unknown =>
+  Array.isArray(value) ? value.map((each) => BigInt(each as number)) : BigInt(value as number);
 const bigints = (values: readonly number[]): bigint[] => values.map(BigInt);
 
 /** Columns in feature order. */
@@ -24,7 +32,7 @@ export function dataParquet(features: Features, columns: Record<string, Values>)
         name,
         type: PHYSICAL[dtype]!,
         depth: isList ? 1 : 0,
-        data: dtype === 'int64' ? bigints(values as number[]) : values,
+        data: dtype === 'int64' ? values.map(integers) : [...values],
       };
     });
 }
@@ -40,7 +48,7 @@ export interface EpisodeEntry {
 
 /** `meta/episodes/…parquet`: one row. */
 export function episodeParquet(
-  { info }: SourceEpisode,
+  tasks: readonly string[],
   features: Features,
   stats: Record<string, Stats>,
   { episode, place, firstIndex, rows, fps }: EpisodeEntry,
@@ -59,7 +67,7 @@ export function episodeParquet(
   });
   const columns: Column[] = [
     integer('episode_index', episode),
-    { name: 'tasks', type: 'STRING', depth: 1, data: [[info.task]] },
+    { name: 'tasks', type: 'STRING', depth: 1, data: [[...tasks]] },
     integer('length', rows),
     integer('data/chunk_index', place.chunk),
     integer('data/file_index', place.file),
@@ -73,7 +81,8 @@ export function episodeParquet(
       seconds(`videos/${key}/from_timestamp`, 0),
       seconds(`videos/${key}/to_timestamp`, rows / fps),
     );
-  for (const key of Object.keys(features)) columns.push(...statColumns(key, features, stats[key]!));
+  for (const key of Object.keys(features))
+    if (stats[key] !== undefined) columns.push(...statColumns(key, features, stats[key]));
   columns.push(
     integer('meta/episodes/chunk_index', place.chunk),
     integer('meta/episodes/file_index', place.file),

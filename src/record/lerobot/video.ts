@@ -18,9 +18,10 @@ export interface PictureSize {
 
 /** Every second picture is a key frame, so that random access decodes at most two pictures. */
 const GROUP = '2';
-const ENCODER: Record<Codec, readonly string[]> = {
+export const ENCODER_ARGUMENTS: Record<Codec, readonly string[]> = {
   av1: ['-c:v', 'libsvtav1', '-preset', '12', '-crf', '30'],
-  h264: ['-c:v', 'libx264', '-preset', 'veryfast', '-crf', '23', '-bf', '0'],
+  // Key pictures at the same rows in all cameras: an episode can be cut there without encoding.
+  h264: ['-c:v', 'libx264', '-preset', 'veryfast', '-crf', '23', '-bf', '0', '-sc_threshold', '0'],
 };
 /** Statistics use pictures of this width, and at most this many. */
 const STATS_WIDTH_PX = 160;
@@ -64,7 +65,7 @@ export async function encodeVideo(job: VideoJob): Promise<EncodedVideo> {
   ended.catch(() => {});
   // Writes to a dead encoder fail; `ended` carries the reason.
   child.stdin.on('error', () => {});
-  const stats = collectStats(child.stdout, job);
+  const stats = collectStats(child.stdout, job.size);
   stats.catch(() => {});
   const lumas = collectLumas(child.stdio[LUMA_PIPE] as Readable);
   lumas.catch(() => {});
@@ -88,7 +89,7 @@ function ffmpegArguments({ codec, fps, size, captures, file }: VideoJob): string
   return [
     ...['-hide_banner', '-loglevel', 'error', '-y', '-f', 'image2pipe', '-c:v', 'mjpeg'],
     ...['-framerate', String(fps), '-i', 'pipe:0'],
-    ...['-map', '0:v', '-an', '-vf', `pad=${even.widthPx}:${even.heightPx}`, ...ENCODER[codec]],
+    ...['-map', '0:v', '-an', '-vf', `pad=${even.widthPx}:${even.heightPx}`, ...ENCODER_ARGUMENTS[codec]],
     ...['-g', GROUP, '-pix_fmt', 'yuv420p', '-r', String(fps), '-fps_mode', 'cfr'],
     ...['-video_track_timescale', String(fps * 512), '-movflags', '+faststart', '-f', 'mp4', file],
     ...[
@@ -117,6 +118,27 @@ async function collectLumas(pipe: Readable): Promise<number[][]> {
   return Array.from({ length: Math.floor(bytes.length / size) }, (_, i) => [
     ...bytes.subarray(i * size, (i + 1) * size),
   ]);
+}
+
+/** Statistics of the pictures of a video, as an export computes them. */
+export async function videoStats(file: string, size: PictureSize, pictures: number): Promise<Stats> {
+  const { widthPx, heightPx } = statsSize(size);
+  const every = Math.max(1, Math.ceil(pictures / STATS_PICTURES));
+  const filter = `select=not(mod(n\\,${every})),scale=${widthPx}:${heightPx}:flags=area`;
+  const child = spawn(
+    'ffmpeg',
+    [
+      ...['-hide_banner', '-loglevel', 'error', '-i', file, '-map', '0:v:0', '-an', '-vf', filter],
+      ...['-fps_mode', 'passthrough', '-pix_fmt', 'rgb24', '-f', 'rawvideo', 'pipe:1'],
+    ],
+    { stdio: ['pipe', 'pipe', 'pipe'] },
+  );
+  const ended = exitOf(child);
+  ended.catch(() => {});
+  child.stdin.end();
+  const stats = await collectStats(child.stdout, size);
+  await ended;
+  return stats.finish();
 }
 
 function statsSize({ widthPx, heightPx }: PictureSize): PictureSize {
@@ -178,7 +200,7 @@ function gateOf(child: Encoder, ended: Promise<void>): Gate {
   };
 }
 
-async function collectStats(stdout: Readable, { size }: VideoJob): Promise<PictureStats> {
+async function collectStats(stdout: Readable, size: PictureSize): Promise<PictureStats> {
   const { widthPx, heightPx } = statsSize(size);
   const picture = new Uint8Array(3 * widthPx * heightPx);
   const stats = new PictureStats();

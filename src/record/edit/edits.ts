@@ -1,0 +1,168 @@
+import { existsSync } from 'node:fs';
+import path from 'node:path';
+import { TeleopError } from '../../core/errors.ts';
+import { differences } from '../lerobot/admission.ts';
+import { checkDataset } from '../lerobot/check.ts';
+import { lockDataset } from '../lerobot/dataset-folder.ts';
+import { videoKeysOf } from '../lerobot/layout.ts';
+import { problemText } from '../lerobot/problems.ts';
+import { readVideoTrack } from '../mp4/video-track.ts';
+import { type BuildOptions, type Built, buildDataset, type Part } from './build.ts';
+import { OF_CONTENT, type OpenDataset, openDataset } from './open-dataset.ts';
+import { beginSwap, swap } from './swap.ts';
+
+/** A cut may move this many pictures back to a key picture, so that nothing needs to be encoded again. */
+const SNAP = 2;
+
+export interface Edited extends Built {
+  dir: string;
+}
+
+const wholeOf = (from: OpenDataset): Part[] =>
+  from.episodes.map((episode) => ({ from, episode, first: 0, count: episode.length }));
+
+/** Without these episodes. */
+export async function deleteEpisodes(dir: string, episodes: readonly number[], out = dir): Promise<Edited> {
+  const from = await openDataset(dir);
+  for (const episode of episodes) episodeOf(from, episode);
+  const kept = wholeOf(from).filter(({ episode }) => !episodes.includes(episode.episode));
+  return write(out, kept, [from]);
+}
+
+export interface Trim {
+  episode: number;
+  /** In the episode; absent: from its start, to its end. */
+  fromS?: number;
+  toS?: number;
+  /** Cut exactly, even where that means to encode the pictures again. */
+  exact?: boolean;
+}
+
+export async function trimEpisode(dir: string, trim: Trim, out = dir): Promise<Edited & { first: number }> {
+  const from = await openDataset(dir);
+  const { fps } = from.info;
+  const { length } = episodeOf(from, trim.episode);
+  const last = Math.min(length, Math.round((trim.toS ?? length / fps) * fps));
+  let first = Math.max(0, Math.round((trim.fromS ?? 0) * fps));
+  if (trim.exact !== true) first = keyAtOrBefore(from, trim.episode, first);
+  if (!(first < last))
+    throw new TeleopError('bad-option', `nothing of episode ${trim.episode} would be left`, {
+      hint: `It is ${(length / fps).toFixed(2)} s long; give --from and --to in seconds.`,
+    });
+  const parts = wholeOf(from).map((part) =>
+    part.episode.episode === trim.episode ? { ...part, first, count: last - first } : part,
+  );
+  return { ...(await write(out, parts, [from])), first };
+}
+
+/** The nearest earlier row at which all videos can be cut; the row itself if there is none close by. */
+function keyAtOrBefore(from: OpenDataset, number: number, row: number): number {
+  const { videos } = episodeOf(from, number);
+  const keys = videoKeysOf(from.info.features).map((key) => {
+    const { file, fromS } = videos[key]!;
+    const { isKey } = readVideoTrack(path.join(from.dir, file)).samples;
+    const start = Math.round(fromS * from.info.fps);
+    return (at: number) => isKey[start + at] === 1;
+  });
+  for (let at = row; at >= Math.max(0, row - SNAP); at--) if (keys.every((isKey) => isKey(at))) return at;
+  return row;
+}
+
+/** Datasets `<dir>-<name>`, each with some of the episodes. The dataset itself stays. */
+export async function splitDataset(
+  dir: string,
+  into: ReadonlyMap<string, readonly number[]>,
+): Promise<Edited[]> {
+  const from = await openDataset(dir);
+  const outs = [...into].map(([name, episodes]) => ({
+    out: `${path.resolve(dir)}-${name}`,
+    parts: episodes.map((number) => {
+      const episode = episodeOf(from, number);
+      return { from, episode, first: 0, count: episode.length };
+    }),
+  }));
+  for (const { out } of outs) expectFree(out);
+  const made: Edited[] = [];
+  for (const { out, parts } of outs) made.push(await write(out, parts, [from]));
+  return made;
+}
+
+export async function mergeDatasets(dirs: readonly string[], out: string): Promise<Edited> {
+  expectFree(out);
+  const sources: OpenDataset[] = [];
+  for (const dir of dirs) sources.push(await openDataset(dir));
+  const [first, ...others] = sources;
+  for (const other of others) {
+    const differing = differences(first!.info, other.info.features, other.info.robot_type);
+    if (other.info.fps !== first!.info.fps) differing.push(`${other.info.fps} rows per second`);
+    if (differing.length > 0)
+      throw new TeleopError(
+        'bad-dataset',
+        `${other.dir} differs from ${first!.dir} in ${differing.join(', ')}`,
+        {
+          hint: 'Only datasets with the same robot, features, picture sizes, codec and rate can be merged.',
+        },
+      );
+  }
+  return write(out, sources.flatMap(wholeOf), sources);
+}
+
+/** Gives episodes another task; all of them if none are named. */
+export async function relabel(
+  dir: string,
+  task: string,
+  episodes: readonly number[] | null,
+  out = dir,
+): Promise<Edited> {
+  const from = await openDataset(dir);
+  for (const episode of episodes ?? []) episodeOf(from, episode);
+  const parts = wholeOf(from).map((part) =>
+    episodes === null || episodes.includes(part.episode.episode) ? { ...part, task } : part,
+  );
+  return write(out, parts, [from]);
+}
+
+/** Computes all statistics again. */
+export async function recomputeStats(dir: string, out = dir): Promise<Edited> {
+  const from = await openDataset(dir);
+  return write(out, wholeOf(from), [from], true);
+}
+
+async function write(
+  out: string,
+  parts: readonly Part[],
+  sources: readonly OpenDataset[],
+  freshStats = false,
+): Promise<Edited> {
+  const inPlace = sources.some(({ dir }) => path.resolve(dir) === path.resolve(out));
+  if (!inPlace) expectFree(out);
+  const unlocks = sources.map(({ dir }) => lockDataset(dir));
+  try {
+    const options: BuildOptions = { mayLink: inPlace, freshStats };
+    const place = beginSwap(out);
+    const built = await buildDataset(place, parts, options);
+    const { problems } = await checkDataset(place, 'sample');
+    const problem = problems.list.find(({ rule }) => !OF_CONTENT.includes(rule));
+    if (problem !== undefined)
+      throw new TeleopError('bad-dataset', `the result violates a rule: ${problemText(problem)}`, {
+        hint: `${out} is unchanged. Check the dataset first: farhand dataset check ${sources[0]!.dir}`,
+      });
+    swap(out);
+    return { dir: out, ...built };
+  } finally {
+    for (const unlock of unlocks) unlock();
+  }
+}
+
+function expectFree(out: string): void {
+  if (existsSync(out))
+    throw new TeleopError('bad-option', `${out} exists already`, { hint: 'Choose a new folder.' });
+}
+
+function episodeOf({ dir, episodes }: OpenDataset, number: number) {
+  const found = episodes.find(({ episode }) => episode === number);
+  if (found !== undefined) return found;
+  throw new TeleopError('bad-option', `${dir} has no episode ${number}`, {
+    hint: `Its episodes are 0 to ${episodes.length - 1}.`,
+  });
+}
