@@ -28,8 +28,13 @@ const handsOf = ({ name }: Case): SimulatedHand[] =>
     .split('\n')
     .map((line) => JSON.parse(line) as SimulatedHand);
 
-async function simulate(given: Case, speedPercent: number, hands: readonly SimulatedHand[]) {
-  const { config } = loadRig(given.rig, [`robot.speedPercent=${speedPercent}`]);
+async function simulate(
+  { rig }: Pick<Case, 'rig'>,
+  speedPercent: number,
+  hands: readonly SimulatedHand[],
+  more: readonly string[] = [],
+) {
+  const { config } = loadRig(rig, [`robot.speedPercent=${speedPercent}`, ...more]);
   const model = loadModel(config.model);
   const cycles: SimulatedCycle[] = [];
   const simulation = await Simulation.open(config, model, (cycle) => cycles.push(cycle));
@@ -73,4 +78,55 @@ describe('the motion cases', () => {
         for (const { tS, targetRad } of cycles) limits.wrote(tS * 1e9, targetRad);
         assert.deepEqual(complaints(given, cycles, holdsOf(hands, cycles)), []);
       });
+});
+
+/** Hand samples at 72 Hz through these places (operator frame, metres from the first sample), each reached after some seconds. */
+function handsThrough(stops: readonly (readonly [number, number, number, number])[]): SimulatedHand[] {
+  const hands: SimulatedHand[] = [];
+  let from = [0, 0, 0];
+  for (const [seconds, ...to] of stops) {
+    const count = Math.round(seconds * 72);
+    for (let n = 1; n <= count; n++) {
+      const x = n / count;
+      const share = x ** 3 * (10 + x * (6 * x - 15));
+      hands.push({
+        tS: hands.length / 72,
+        positionM: [0, 1.2, -0.3].map((m, i) => m + from[i]! + share * (to[i]! - from[i]!)),
+        quatXyzw: [0, 0, 0, 1],
+        gripper: 0,
+        clutch: true,
+        tracking: true,
+      });
+    }
+    from = to;
+  }
+  return hands;
+}
+
+describe('an arm pressed on a wall', () => {
+  for (const speedPercent of [25, 100])
+    it(`slides up and down it and leaves it at ${speedPercent} %`, async () => {
+      const [up, ahead] = [0.08, -0.157];
+      const hands = handsThrough([
+        [0.5, 0, 0, 0],
+        [2, 0, up, -0.04],
+        [2.8, 0, up, ahead],
+        [2.5, 0, up + 0.15, ahead],
+        [2.5, 0, up, ahead],
+        [2, 0, up, -0.04],
+        [2, 0, up, -0.04],
+      ]);
+      const wallM = 0.348;
+      const { cycles } = await simulate({ rig: 'piper' }, speedPercent, hands, [
+        `robot.workspace={minM: [-2, -2, 0], maxM: [${wallM}, 2, 2]}`,
+      ]);
+      const heightAt = (tS: number) => cycles.find((cycle) => cycle.tS >= tS)!.toolM[2]!;
+      const scale = 0.75;
+      assert.ok(heightAt(7.8) - heightAt(5.3) > 0.95 * scale * 0.15);
+      assert.ok(heightAt(7.8) - heightAt(10.3) > 0.95 * scale * 0.15);
+      assert.ok(Math.max(...cycles.map(({ toolM }) => toolM[0]!)) <= wallM);
+      const { toolM, wantedM, limitedBy } = cycles.at(-1)!;
+      assert.ok(Math.hypot(...toolM.map((m, i) => m - wantedM[i]!)) < 5e-4);
+      assert.deepEqual(limitedBy, []);
+    });
 });

@@ -27,6 +27,8 @@ const MAX_STEP_M = 0.04;
 const MAX_STEP_RAD = 0.3;
 /** Square of the length that one radian of orientation is worth. */
 const ORIENTATION = 1e-3;
+/** With a larger error of orientation than this, position counts for more. */
+const YIELDING_RAD = 0.02;
 const POSTURE = 1e-6;
 /** The posture of an arm with a spare joint approaches home over this much motion of the hand. */
 const HOMING_M = 0.3;
@@ -42,6 +44,20 @@ const FAST_RAD_S = 15;
 const WRIST_JOINTS = 3;
 /** A wrist joint speeds up by this multiple of what the arm can do; orientation gives way before the path slows. */
 const WRIST_LIVELINESS = 8;
+/** … and near a singularity, where it must turn far, by what the arm can do. */
+const SINGULAR_LIVELINESS = 1;
+/**
+ * An arm this far behind its nodes turns the wrist only as far as costs no time, or at this share of its speed: orientation
+ * gives way before the path waits for it.
+ */
+const BEHIND_S = 0.4;
+const LEAST_TURNING = 0.25;
+/** That share changes with this time constant. */
+const HASTE_S = 0.15;
+/** Share of the velocity limits at which nodes are run through. */
+const RUN_VELOCITY = 0.97;
+/** A wrist joint slows down before the end of its range with this share of its acceleration. */
+const LIMIT_BRAKING = 0.5;
 /** Near a wrist singularity a joint of the wrist turns no faster than it can within this time. */
 const SINGULAR_S = 0.1;
 /** Errors below these count as followed. */
@@ -101,6 +117,11 @@ export class Guide {
   #reachM = 0;
   #leastReachM = 0;
   #elbowSide: 1 | -1 = 1;
+  /** How far an arm at its velocity limits is behind the nodes, and the time that its first joints need per second. */
+  #behindS = 0;
+  #armLoad = 0;
+  /** Share of the wrist's speed that may be used. */
+  #wristShare = 1;
   /** The clearance that took most off the motion; −1: none, −2: reach. */
   #pressed = -1;
   #pressedM = 0;
@@ -139,6 +160,8 @@ export class Guide {
     this.#lastM.fill(Number.NaN);
     this.#contacts.fill(0);
     this.#rateRadS.fill(0);
+    this.#behindS = this.#armLoad = 0;
+    this.#wristShare = 1;
   }
 
   /** Moves to the pose nearest to this one, `dtS` after the last. The quaternion is a unit one. */
@@ -163,9 +186,23 @@ export class Guide {
       }
       if (largest < CONVERGED_RAD) break;
     }
-    for (let i = 0; i < this.qRad.length; i++) this.#rateRadS[i] = (this.qRad[i]! - this.#fromRad[i]!) / dtS;
+    this.#pace(dtS);
     this.#explain();
     for (let k = 0; k < this.#contacts.length; k++) if (this.#contacts[k]! > 0) this.#contacts[k]!--;
+  }
+
+  /** Rates of this step, and what they cost in time. */
+  #pace(dtS: number): void {
+    const { velocityRadS } = this.#options;
+    const joints = this.qRad.length;
+    this.#armLoad = 0;
+    let load = 0;
+    for (let i = 0; i < joints; i++) {
+      this.#rateRadS[i] = (this.qRad[i]! - this.#fromRad[i]!) / dtS;
+      load = Math.max(load, Math.abs(this.#rateRadS[i]!) / (RUN_VELOCITY * velocityRadS[i]!));
+      if (i === joints - WRIST_JOINTS - 1) this.#armLoad = load;
+    }
+    this.#behindS = Math.max(0, this.#behindS + (load - 1) * dtS);
   }
 
   /** A spare joint moves only while the hand does: a still hand moves nothing. */
@@ -184,21 +221,42 @@ export class Guide {
   #bound(dtS: number): void {
     const { minRad, maxRad, velocityRadS, accelerationRadS2 } = this.#options;
     const joints = this.qRad.length;
+    const shrinks = 1 - Math.exp(-dtS / APPROACH_S);
+    const haste = Math.max(LEAST_TURNING, this.#armLoad, 1 - this.#behindS / BEHIND_S);
+    // Slowly: a wrist that stops at once would bend the path.
+    this.#wristShare += (Math.min(1, haste) - this.#wristShare) * Math.min(1, dtS / HASTE_S);
     for (let i = 0; i < joints; i++) {
       const now = this.qRad[i]!;
       let [down, up] = [FAST_RAD_S, FAST_RAD_S];
       if (i >= joints - WRIST_JOINTS) {
         const most = Math.min(
-          this.#wristFactor * velocityRadS[i]!,
+          this.#wristShare * this.#wristFactor * velocityRadS[i]!,
           this.#wrist.weight > 0 ? SINGULAR_S * accelerationRadS2[i]! : Number.POSITIVE_INFINITY,
         );
-        const gain = WRIST_LIVELINESS * accelerationRadS2[i]! * dtS;
-        up = Math.min(most, Math.max(0, this.#rateRadS[i]!) + gain);
-        down = Math.min(most, Math.max(0, -this.#rateRadS[i]!) + gain);
+        const gain =
+          (this.#wrist.weight > 0 ? SINGULAR_LIVELINESS : WRIST_LIVELINESS) * accelerationRadS2[i]! * dtS;
+        const brakes = 2 * LIMIT_BRAKING * accelerationRadS2[i]!;
+        up = Math.min(
+          most,
+          Math.max(0, this.#rateRadS[i]!) + gain,
+          Math.sqrt(brakes * Math.max(0, maxRad[i]! - now)),
+        );
+        down = Math.min(
+          most,
+          Math.max(0, -this.#rateRadS[i]!) + gain,
+          Math.sqrt(brakes * Math.max(0, now - minRad[i]!)),
+        );
       }
+      up = Math.min(up, (shrinks * Math.max(0, maxRad[i]! - now)) / dtS);
+      down = Math.min(down, (shrinks * Math.max(0, now - minRad[i]!)) / dtS);
       this.#lowRad[i] = Math.max(Math.min(minRad[i]!, now), now - down * dtS);
       this.#highRad[i] = Math.min(Math.max(maxRad[i]!, now), now + up * dtS);
     }
+    this.#keepElbow();
+  }
+
+  /** The elbow stays on its side of straight. */
+  #keepElbow(): void {
     const reach = this.#reach;
     if (reach === null) return;
     const { elbow, straightRad, elbowRad } = reach;
@@ -337,16 +395,20 @@ export class Guide {
     const { h, g } = this.#program;
     const joints = this.qRad.length;
     const [m, t, em, et] = [this.#moving, this.#turning, this.#errorM, this.#errorRad];
+    // An orientation that lags must not pull the point off its place.
+    const firm = Math.max(1, Math.sqrt(square(et)) / YIELDING_RAD);
     const damping =
-      DAMPING + RESIDUAL_DAMPING * (square(em) + ORIENTATION * square(et)) + (this.#homeRad ? POSTURE : 0);
+      DAMPING +
+      RESIDUAL_DAMPING * (firm * square(em) + ORIENTATION * square(et)) +
+      (this.#homeRad ? POSTURE : 0);
     for (let i = 0; i < joints; i++) {
       for (let k = 0; k <= i; k++) {
-        const value = dot3(m, 3 * i, m, 3 * k) + ORIENTATION * dot3(t, 3 * i, t, 3 * k);
+        const value = firm * dot3(m, 3 * i, m, 3 * k) + ORIENTATION * dot3(t, 3 * i, t, 3 * k);
         h[i * joints + k] = value;
         h[k * joints + i] = value;
       }
       h[i * joints + i]! += damping;
-      g[i] = dot3(m, 3 * i, em, 0) + ORIENTATION * dot3(t, 3 * i, et, 0);
+      g[i] = firm * dot3(m, 3 * i, em, 0) + ORIENTATION * dot3(t, 3 * i, et, 0);
       if (this.#homeRad !== null) g[i]! += POSTURE * (this.#postureRad[i]! - this.qRad[i]!);
     }
     this.#wrist.update(this.#pose, this.qRad, this.#wantedRotation);

@@ -11,7 +11,7 @@ const END_HASTE = 1.3;
 /** Share of the velocity limit at the newest node: the path may go on faster. */
 const END_VELOCITY = 0.85 * PLANNED_VELOCITY;
 /** Braking at the newest node leaves this much of the acceleration the hand has recently used. */
-const END_ACCELERATION = 2.2;
+const END_ACCELERATION = 1.8;
 /** Recent accelerations of the hand fade with this time constant: as long as a reach lasts … */
 const FADE_S = 0.6;
 /** … and sooner while the hand moves evenly, at less than this share of the arm's acceleration. */

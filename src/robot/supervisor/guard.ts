@@ -14,6 +14,8 @@ const RESERVE_M = 0.001;
 const LOOK_AHEAD_S = 0.02;
 /** Pieces in which a stop is checked if its two ends do not suffice. */
 const PIECES = 4;
+/** Points at which a straight line is checked. */
+const LINE_POINTS = 12;
 const ROUNDING_M = 1e-9;
 const FAR_M = 1e9;
 
@@ -208,6 +210,22 @@ export class MotionGuard {
       if (!this.#isClear(k, this.#nowM, this.#beforeM)) return false;
     this.#pickReachable();
     return this.#pickedCount === 0 || this.#isStopClear(positionsRad);
+  }
+
+  /**
+   * Whether nothing comes too close on a straight line between two poses, checked at several of its points. Only to
+   * choose a path: whatever is chosen is guarded like any other.
+   */
+  isLineClear(fromRad: Float64Array, toRad: Float64Array): boolean {
+    this.#field.measure(fromRad, this.#sinceM);
+    for (let point = 1; point <= LINE_POINTS; point++) {
+      for (let i = 0; i < this.#pose.length; i++)
+        this.#pose[i] = fromRad[i]! + (point / LINE_POINTS) * (toRad[i]! - fromRad[i]!);
+      this.#field.measure(this.#pose, this.#probeM);
+      for (let k = 0; k < this.#probeM.length; k++)
+        if (!(this.#probeM[k]! >= Math.min(this.#stopM[k]!, this.#sinceM[k]!) - ROUNDING_M)) return false;
+    }
+    return true;
   }
 
   /** Where the arm comes to rest if all joints brake together, in a straight line. */

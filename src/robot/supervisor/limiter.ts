@@ -69,7 +69,12 @@ export class TargetLimiter {
     this.#settings = settings;
     this.#manipulability = manipulability;
     this.#joints = joints;
-    this.#runner = new PathRunner(limits, settings.extrapolate, settings.maxLagS);
+    this.#runner = new PathRunner(
+      limits,
+      (fromRad, toRad) => guard.isLineClear(fromRad, toRad),
+      settings.extrapolate,
+      settings.maxLagS,
+    );
     this.#smoother = new Smoother(limits);
     this.#motion = motionOf(joints);
     this.#aheadRad = new Float64Array(joints);
@@ -163,8 +168,10 @@ export class TargetLimiter {
       else runner.brake();
       if (follows && this.limitedBy === '') this.limitedBy = runner.limitedBy;
       if (!this.guard.admits(runner.rawRad, runner.velocitiesRadS)) {
-        runner.stopInstead();
         if (follows) this.limitedBy = this.guard.reason;
+        runner.slowInstead();
+        if (!this.guard.admits(runner.rawRad, runner.velocitiesRadS)) runner.stopInstead();
+        runner.noteBlocked();
       }
       this.#smoother.push(runner.rawRad);
     }

@@ -23,7 +23,7 @@ class Judged {
   #speed = [0, 0];
 
   constructor(extrapolates = true, maxLagS = 3) {
-    this.runner = new PathRunner(limits, extrapolates, maxLagS);
+    this.runner = new PathRunner(limits, () => true, extrapolates, maxLagS);
     this.runner.restart(new Float64Array(2), 0);
   }
 

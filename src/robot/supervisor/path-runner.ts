@@ -12,6 +12,8 @@ const REJOIN_PER_S = 20;
 /** Tolerated error of a prediction, and the longest one. */
 const PREDICTED_RAD = 1e-3;
 const MAX_PREDICTION_S = 0.06;
+/** The arm stays this far behind the hand: ahead of its newest sample it would be off the path drawn so far. */
+const BEHIND_S = 0.004;
 /** The delay gets longer or shorter by at most this much per second. */
 const DELAY_WARP = 0.3;
 /** Longer gaps are pauses, and teach nothing about the stream. */
@@ -28,9 +30,14 @@ const NOTICED_LAG_RAD = 2e-3;
 const MAX_BLOCKED_S = 0.1;
 /** Less than this share of the hand's rate counts as standing. */
 const CRAWLING = 0.1;
+/** Time between two looks for a short cut. */
+const RETRY_NS = 0.1 * NS_PER_S;
 const SEAT_ROUNDS = 3;
 const STILL_RAD_S = 1e-9;
 const FLAT = 1e-12;
+
+/** Whether the arm may move in a straight line from one pose to another. Changes nothing; hot path. */
+export type LineCheck = (fromRad: Float64Array, toRad: Float64Array) => boolean;
 
 /**
  * Runs along a drawn path in fixed steps: on time where it can, and where a limit acts, all joints slow down together
@@ -53,6 +60,7 @@ export class PathRunner {
   mostRate = Number.POSITIVE_INFINITY;
   mostRateBy: LimitedBy = '';
   readonly #limits: JointLimits;
+  readonly #isLineClear: LineCheck;
   readonly #extrapolates: boolean;
   readonly #maxLagS: number;
   readonly #velocityRadS: Float64Array;
@@ -66,6 +74,7 @@ export class PathRunner {
   #lastU = 0.5;
   #lastRate = 0;
   #blockedS = 0;
+  #triedNs = Number.NEGATIVE_INFINITY;
   #crawledS = 0;
   #u = 0.5;
   #rate = 0;
@@ -80,10 +89,11 @@ export class PathRunner {
   #low = 0;
   #high = 0;
 
-  constructor(limits: JointLimits, extrapolates: boolean, maxLagS: number) {
+  constructor(limits: JointLimits, isLineClear: LineCheck, extrapolates: boolean, maxLagS: number) {
     const joints = limits.minRad.length;
     this.path = new DrawnPath(limits);
     this.#limits = limits;
+    this.#isLineClear = isLineClear;
     this.#extrapolates = extrapolates;
     this.#maxLagS = maxLagS;
     this.rawRad = new Float64Array(joints);
@@ -181,13 +191,13 @@ export class PathRunner {
     this.limitedBy = '';
     this.#atNs = atNs;
     this.#adapt();
-    const goalNs = atNs - this.#delayS * NS_PER_S;
+    const goalNs = atNs - (this.#delayS + BEHIND_S) * NS_PER_S;
     const mostNs = path.nodeNs(path.last) + this.#predictionS * NS_PER_S;
     const gap = path.uAt(Math.min(goalNs, mostNs), this.#u) - this.#u;
     this.lagS = gap * path.spacingS;
     if (this.lagS > this.#maxLagS) {
-      path.cut(this.#u);
       this.limitedBy = 'backlog';
+      if (atNs - this.#triedNs > RETRY_NS) this.#takeShortCut(atNs);
     }
     this.#leaveBlocked();
     this.#prepare();
@@ -196,6 +206,44 @@ export class PathRunner {
     this.#run(gap < 0 ? Math.max(0, rate + CLOSING_PER_S * gap) : rate + closing(gap, braking));
     this.#rejoin(true);
     path.forget(this.#u);
+  }
+
+  /** Leaves out the path up to the newest node if the straight line to it is clear. */
+  #takeShortCut(atNs: number): void {
+    this.#triedNs = atNs;
+    this.#newest();
+    if (this.#isLineClear(this.rawRad, this.#nextRad)) this.path.cut(this.#u);
+  }
+
+  #newest(): void {
+    for (let i = 0; i < this.rawRad.length; i++) this.#nextRad[i] = this.path.newest(i);
+  }
+
+  /** Takes back the last step: instead, brakes along the path, and returns to it in a straight line. */
+  slowInstead(): void {
+    this.rawRad.set(this.#lastRad);
+    this.#velocityRadS.set(this.#lastRadS);
+    this.#u = this.#lastU;
+    this.#rate = this.#lastRate;
+    this.#prepare();
+    this.#run(0);
+    const { accelerationRadS2 } = this.#limits;
+    let closing = REJOIN_PER_S;
+    for (let i = 0; i < this.rawRad.length; i++) {
+      const offRad = Math.abs(this.#hereRad[i]! - this.#lastRad[i]!);
+      if (offRad > FLAT) closing = Math.min(closing, Math.sqrt(accelerationRadS2[i]! / offRad));
+    }
+    // All joints change their velocities by the same share, so that the way back stays straight.
+    let share = 1;
+    for (let i = 0; i < this.rawRad.length; i++) {
+      const alongRadS = (this.#nextRad[i]! - this.#hereRad[i]!) / STEP_S;
+      const backRadS = closing * (this.#hereRad[i]! - this.#lastRad[i]!);
+      this.#slope[i] = alongRadS + backRadS - this.#lastRadS[i]!;
+      const change = Math.abs(this.#slope[i]!);
+      if (change > FLAT) share = Math.min(share, (accelerationRadS2[i]! * STEP_S) / change);
+    }
+    for (let i = 0; i < this.rawRad.length; i++)
+      this.#turn(i, this.#lastRad[i]!, this.#lastRadS[i]!, this.#lastRadS[i]! + share * this.#slope[i]!);
   }
 
   /** Takes back the last step: instead, all joints brake together, in a straight line. */
@@ -210,6 +258,10 @@ export class PathRunner {
     }
     this.#u = this.#lastU + this.#lastRate * share * STEP_S;
     this.#rate = this.#lastRate * share;
+  }
+
+  /** After a step that was taken back: an arm that stays at rest looks for another path. */
+  noteBlocked(): void {
     this.#blockedS = this.isAtRest ? this.#blockedS + STEP_S : 0;
     if (this.#blockedS < MAX_BLOCKED_S) return;
     // Something on the path is in the way for good: tries the straight one to the newest node.
@@ -226,11 +278,12 @@ export class PathRunner {
     this.#crawledS = 0;
   }
 
-  /** From where the joints are, which hardly move, straight to the newest node. */
+  /** From where the joints are, which hardly move, straight to the newest node, if nothing is in between. */
   #detour(): void {
     const { path } = this;
     const newestNs = path.nodeNs(path.last);
-    for (let i = 0; i < this.rawRad.length; i++) this.#nextRad[i] = path.newest(i);
+    this.#newest();
+    if (!this.#isLineClear(this.rawRad, this.#nextRad)) return;
     path.restart(this.rawRad, newestNs - path.spacingS * NS_PER_S);
     this.#u = path.endU;
     this.#rate = 0;
