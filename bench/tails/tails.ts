@@ -7,6 +7,7 @@ import { environment, environmentText } from '../environment.ts';
 import { checkPair, type PairKind, pairRun } from '../loop/python.ts';
 import { Progress } from '../progress.ts';
 import { type Check, checkText } from '../text-table.ts';
+import { allocationPerTick, allocationText } from './allocation.ts';
 import { compileFloor, floorRun } from './floor.ts';
 
 const HZ = 100;
@@ -40,10 +41,19 @@ else to do. Exits 0 after a complete measurement: the aims are printed as met or
   async run(given: Given) {
     expectWords(tailsBench, given, 0, 0);
     const env = environment();
+    const allocation = allocationPerTick();
     const { rows, missing } = await measure(secondsOf(given, 600));
     const checks = aims(rows);
-    const text = [environmentText(env), '', ...tableLines(rows), '', ...missing, ...checks.map(checkText)];
-    print(given, { bench: 'tails', environment: env, rows, missing, checks }, text.join('\n'));
+    const text = [
+      environmentText(env),
+      '',
+      ...tableLines(rows),
+      '',
+      allocationText(allocation),
+      ...missing,
+      ...checks.map(checkText),
+    ];
+    print(given, { bench: 'tails', environment: env, rows, allocation, missing, checks }, text.join('\n'));
     return 0;
   },
 };

@@ -65,6 +65,8 @@ export class DrawnPath {
   /** Lower and upper bound of the acceleration along the path: value and slope over the squared speed. */
   readonly #low = new Float64Array(2);
   readonly #high = new Float64Array(2);
+  readonly #line = new Float64Array(4);
+  readonly #square = new Float64Array(1);
 
   constructor(limits: JointLimits, capacity = 1024) {
     this.joints = limits.minRad.length;
@@ -316,7 +318,8 @@ export class DrawnPath {
     const end = 2 * this.last;
     this.#most[end % size] = this.#endSquare();
     for (let i = end - 1; i >= 2 * (this.first + 1); i--) {
-      const square = this.#highest(i, this.#most[(i + 1) % size]!);
+      this.#highest(i);
+      const square = this.#square[0]!;
       // The speeds of the segment that the newest node changed are new; before it they may repeat.
       if (i < end - 4 && square === this.#most[i % size]) return;
       this.#most[i % size] = square;
@@ -326,9 +329,11 @@ export class DrawnPath {
   /**
    * The highest squared speed x at grid point i from which some acceleration y along the path stays inside the limits at
    * both ends of the half segment and arrives with at most `next`. Bounds of y are straight lines over x; the highest x
-   * at which the lower ones stay below the upper ones is found by Newton's method.
+   * at which the lower ones stay below the upper ones is found by Newton's method. The result is in `#square`, and what
+   * `#narrow` needs in `#line`: numbers passed between functions that are not inlined would be allocated.
    */
-  #highest(i: number, next: number): number {
+  #highest(i: number): void {
+    const next = this.#most[(i + 1) % this.#most.length]!;
     const { velocityRadS, accelerationRadS2 } = this.#limits;
     const k = Math.floor(i / 2);
     const isSecondHalf = i % 2 === 1;
@@ -361,22 +366,30 @@ export class DrawnPath {
         const bend = this.#nodes[after + j]! - this.#nodes[here + j]! - rise;
         const most = PLANNED_ACCELERATION * accelerationRadS2[j]!;
         const slope = rise + w * bend;
-        this.#narrow(slope, bend, most, x);
-        this.#narrow(slope + 1.5 * bend, bend, most, x);
+        this.#line[0] = slope;
+        this.#line[1] = bend;
+        this.#line[2] = most;
+        this.#line[3] = x;
+        this.#narrow();
+        this.#line[0] = slope + 1.5 * bend;
+        this.#narrow();
       }
       const low = this.#low[0]! + this.#low[1]! * x;
       const high = this.#high[0]! + this.#high[1]! * x;
-      if (low <= high) return x;
+      if (low <= high) break;
       const closing = this.#low[1]! - this.#high[1]!;
-      if (closing <= FLAT) return 0;
-      x = Math.max(0, (this.#high[0]! - this.#low[0]!) / closing);
-      if (x === 0) return 0;
+      x = closing <= FLAT ? 0 : Math.max(0, (this.#high[0]! - this.#low[0]!) / closing);
+      if (x === 0) break;
     }
-    return x;
+    this.#square[0] = x;
   }
 
   /** Narrows the bounds of y by |slope · y + bend · x| ≤ most, where they are tightest at this x. */
-  #narrow(slope: number, bend: number, most: number, x: number): void {
+  #narrow(): void {
+    const slope = this.#line[0]!;
+    const bend = this.#line[1]!;
+    const most = this.#line[2]!;
+    const x = this.#line[3]!;
     if (Math.abs(slope) < 1e-9) return;
     const sign = slope < 0 ? -1 : 1;
     const size = Math.abs(slope);
