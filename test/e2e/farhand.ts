@@ -61,6 +61,13 @@ export function startFarhand(
     err += data.toString();
   });
   const exited = once(child, 'close').then(([code]) => code as number | null);
+  const end = async () => {
+    child.kill('SIGTERM');
+    const timer = setTimeout(() => child.kill('SIGKILL'), 20_000);
+    const code = await exited;
+    clearTimeout(timer);
+    return code;
+  };
   return {
     process: child,
     stdout: () => out,
@@ -74,15 +81,11 @@ export function startFarhand(
         if (child.exitCode !== null || child.signalCode !== null) break;
         await new Promise((resolve) => setTimeout(resolve, 20));
       }
-      throw new Error(`${pattern} not seen from \`farhand ${args.join(' ')}\`:\n${out}\n${err}`);
+      const seen = `${out}\n${err}`;
+      await end();
+      throw new Error(`${pattern} not seen from \`farhand ${args.join(' ')}\`:\n${seen}`);
     },
-    async end() {
-      child.kill('SIGTERM');
-      const timer = setTimeout(() => child.kill('SIGKILL'), 20_000);
-      const code = await exited;
-      clearTimeout(timer);
-      return code;
-    },
+    end,
   };
 }
 

@@ -42,6 +42,9 @@ describe('bench faults', { timeout: 120_000, skip: needs('Linux') }, () => {
       assert.deepEqual(processesIn(folder), []);
       assert.deepEqual(readdirSync(folder), []);
     } finally {
+      // It ends its processes itself, unless it does not end at all.
+      if (bench.exitCode === null) bench.kill('SIGINT');
+      await Promise.race([exited, sleep(20_000, undefined, { ref: false })]);
       bench.kill('SIGKILL');
       rmSync(folder, { recursive: true, force: true });
     }
