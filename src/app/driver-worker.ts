@@ -5,6 +5,7 @@ import type { RobotModel } from '../geometry/robot-model.ts';
 import { requestShortSlice } from '../native/short-slice.ts';
 import type { DriverMemory } from '../robot/driver-thread/driver-boards.ts';
 import { DriverLoop } from '../robot/driver-thread/driver-loop.ts';
+import { type FreeMotionConfig, withFreeMotion } from './free-motion-file.ts';
 import { loadPlugin, pluginConfig } from './registry.ts';
 import { type FailedMessage, failedMessage } from './worker-host.ts';
 
@@ -16,6 +17,7 @@ export interface DriverStart {
   memory: DriverMemory;
   /** Silence of the control loop after which this thread stops the robot; default 150. */
   controlSilenceMs?: number;
+  freeMotion?: FreeMotionConfig;
   /** The robot's counters. */
   counters?: SharedArrayBuffer;
 }
@@ -41,7 +43,8 @@ async function main(): Promise<void> {
   await requestShortSlice();
   const { name, options, model, memory } = start;
   const plugin = await loadPlugin('driver', name);
-  const driver = await plugin.open(pluginConfig('driver', name, plugin, options), model, monotonicClock);
+  const opened = await plugin.open(pluginConfig('driver', name, plugin, options), model, monotonicClock);
+  const driver = withFreeMotion(opened, model, start.freeMotion);
   const counters = start.counters === undefined ? null : new Counters(start.counters);
   const loop = new DriverLoop(
     driver,

@@ -5,6 +5,7 @@ import type { Driver } from '../robot/driver.ts';
 import { createDriverMemory } from '../robot/driver-thread/driver-boards.ts';
 import { ThreadedDriver } from '../robot/driver-thread/threaded-driver.ts';
 import type { DriverMessage, DriverStart } from './driver-worker.ts';
+import type { FreeMotionConfig } from './free-motion-file.ts';
 import { loadPlugin, pluginConfig } from './registry.ts';
 import { WorkerHost } from './worker-host.ts';
 
@@ -22,7 +23,7 @@ export async function openDriver(
   options: Record<string, unknown>,
   model: RobotModel,
   clock: Clock,
-  robot: { counters?: Counters; controlSilenceMs?: number } = {},
+  robot: { counters?: Counters; controlSilenceMs?: number; freeMotion?: FreeMotionConfig } = {},
 ): Promise<OpenDriver> {
   const plugin = await loadPlugin('driver', name);
   const config = pluginConfig('driver', name, plugin, options);
@@ -33,6 +34,7 @@ export async function openDriver(
       model,
       ...(robot.controlSilenceMs === undefined ? {} : { controlSilenceMs: robot.controlSilenceMs }),
       ...(robot.counters ? { counters: robot.counters.buffer } : {}),
+      ...(robot.freeMotion ? { freeMotion: robot.freeMotion } : {}),
     });
   const driver = await plugin.open(config, model, clock);
   return {

@@ -35,6 +35,7 @@ export async function runRobot(
   const { driver: opened, close } = await openDriver(rig.robot.driver, rig.robot.options, model, clock, {
     counters,
     controlSilenceMs: CONTROL_SILENCE * rig.robot.commandTimeoutMs,
+    freeMotion: rig.robot.freeMotion,
   });
   const { driverLog } = rig.robot;
   const driver = driverLog === '' ? opened : new LoggedDriver(opened, driverLog, model.joints.length);

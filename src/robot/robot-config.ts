@@ -17,6 +17,26 @@ export const robotConfig = z.strictObject({
     .string()
     .default('')
     .describe('log file of all driver calls, for trials (`npm run bench -- faults`); empty: no log'),
+  freeMotion: z
+    .strictObject({
+      file: z
+        .string()
+        .nullable()
+        .default(null)
+        .describe(
+          'what the arm’s drives need in free motion, so that anything beyond it is felt; null: not used',
+        ),
+      learnS: z
+        .number()
+        .min(0)
+        .max(3600)
+        .default(0)
+        .describe(
+          'learns it from this much slow motion in free space, and writes the file; 0: uses the file',
+        ),
+    })
+    .prefault({})
+    .describe('torque from outside for a driver that reports only efforts'),
   controlHz: z.number().min(50).max(1000).default(200).describe('control cycles per second'),
   stateHz: z.number().min(1).max(1000).default(100).describe('state messages per second'),
   playout: z
