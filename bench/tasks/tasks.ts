@@ -12,6 +12,8 @@ const LINKS: readonly ProfileName[] = ['off', 'wifi', 'wifi-untuned', '5g', 'wan
 const PLAYOUTS = ['none', 'fixed:60', 'adaptive'];
 const FIRST_SEED = 200_000;
 const SEEDS = 5;
+/** Seeds per cell for a figure. */
+const ENOUGH = 50;
 /** A run that is cut short has about as many seeds in every cell. */
 const BLOCK = 10;
 
@@ -94,5 +96,8 @@ function text(env: string, cells: readonly Cell[]): string {
     ({ cell, by }) => `adaptive is worse than ${by.playout}: ${cell.task} over ${cell.link}`,
   );
   const verdict = worse.length > 0 ? worse : ['adaptive is best or tied in every cell (95 % intervals)'];
-  return [env, '', HEAD, ...cells.map(cellText), '', ...verdict].join('\n');
+  const few = cells.some(({ seeds }) => seeds < ENOUGH)
+    ? [`Some cells have fewer than ${ENOUGH} seeds: too few to tell playouts apart.`]
+    : [];
+  return [env, '', HEAD, ...cells.map(cellText), '', ...verdict, ...few].join('\n');
 }
