@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { Random } from '../../core/random.ts';
-import { createChain, TRANSFORM_SIZE } from '../../geometry/chain.ts';
-import { loadModel } from '../../rig/robot-models.ts';
-import { type Driver, emptyReading, type JointReading } from '../driver.ts';
-import type { FreeMotion } from './free-motion.ts';
-import { FreeMotionDriver } from './free-motion-driver.ts';
+import { Random } from '../../src/core/random.ts';
+import { createChain, TRANSFORM_SIZE } from '../../src/geometry/chain.ts';
+import { loadModel } from '../../src/rig/robot-models.ts';
+import { type Driver, emptyReading, type JointReading } from '../../src/robot/driver.ts';
+import type { FreeMotion } from '../../src/robot/touch/free-motion.ts';
+import { FreeMotionDriver } from '../../src/robot/touch/free-motion-driver.ts';
 
 const MS = 1e6;
 const NOISE_NM = 0.05;
