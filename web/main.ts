@@ -182,7 +182,7 @@ function receive(message: ServerMessage): void {
   showState();
 }
 
-function showHello({ model, cameras: names = [], ...hello }: ConsoleHello): void {
+function showHello({ model, cameras: names = [], stereo = [], ...hello }: ConsoleHello): void {
   const scene = hello.scene ?? null;
   setText(element('model-title', HTMLElement), fleetRobot ? `${fleetRobot} · ${model.title}` : model.title);
   view?.setModel(model, scene);
@@ -190,7 +190,7 @@ function showHello({ model, cameras: names = [], ...hello }: ConsoleHello): void
   fingers.setModel(model);
   motors.setModel(model);
   measure.setModel(model);
-  cameras.setCameras(names);
+  cameras.setCameras(names, stereo);
   pages.setModel(model);
 }
 

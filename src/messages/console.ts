@@ -11,6 +11,8 @@ export interface ConsoleHello {
   scene?: ConsoleScene;
   /** Views that can be opened at `/camera?name=`. */
   cameras?: string[];
+  /** Names of the left and the right camera of a stereo pair; empty: none. */
+  stereo?: string[];
 }
 
 /** What stands around the arm, in its base frame. */

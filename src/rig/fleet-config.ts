@@ -56,6 +56,18 @@ export const fleetConfig = z.strictObject({
     .string()
     .default('')
     .describe('the only local address to use for peer connections; empty: all'),
+  video: z
+    .enum(['jpeg', 'h264'])
+    .default('jpeg')
+    .describe(
+      'robot: pictures for a page that drives it; h264 needs ffmpeg and falls back to jpeg for a page without it',
+    ),
+  videoKbitS: z
+    .int()
+    .min(150)
+    .max(20_000)
+    .default(2000)
+    .describe('robot: most bits per second of one camera as H.264; a slower path gets fewer'),
   audio: z
     .string()
     .regex(

@@ -1,6 +1,7 @@
 import { create, element, setAttribute, setText } from '../dom.ts';
 import type { PictureSource } from '../link/page-link.ts';
 import type { CameraStatus } from './decode-worker.ts';
+import { showVideo } from './video-view.ts';
 
 /** A picture is stale after this long without a new frame. */
 const STALE_MS = 1000;
@@ -11,15 +12,19 @@ export class CameraViewStrip {
   readonly #strip = element('cameras', HTMLElement);
   readonly #source: PictureSource | null;
   #names = '';
+  #stereo: readonly string[] = [];
 
   /** `source`: delivers the frames; null opens a WebSocket per camera. */
   constructor(source: PictureSource | null) {
     this.#source = source;
   }
 
-  setCameras(names: readonly string[]): void {
-    if (names.join(' ') === this.#names) return;
-    this.#names = names.join(' ');
+  /** `stereo`: the left and the right camera of a pair, if there is one. */
+  setCameras(names: readonly string[], stereo: readonly string[] = []): void {
+    const all = [...names, ...stereo].join(' ');
+    if (all === this.#names) return;
+    this.#names = all;
+    this.#stereo = stereo;
     this.#strip.hidden = names.length === 0;
     this.#strip.replaceChildren(...names.map((name) => this.#tile(name)));
   }
@@ -40,7 +45,8 @@ export class CameraViewStrip {
       for (const other of this.#strip.querySelectorAll('.camera'))
         other.setAttribute('aria-pressed', String(other === tile && large));
     });
-    watch(name, canvas, tile, rate, this.#source);
+    const shown = watch(name, canvas, tile, rate, this.#source);
+    if (this.#source !== null) tile.prepend(showVideo(this.#source, name, this.#stereo, shown));
     return tile;
   }
 }
@@ -51,7 +57,7 @@ function watch(
   tile: HTMLElement,
   rate: HTMLElement,
   source: PictureSource | null,
-): void {
+): (isVideo: boolean) => void {
   const worker = new Worker(new URL('./decode-worker.ts', import.meta.url), { type: 'module' });
   const url = new URL('camera', location.href);
   url.protocol = url.protocol === 'https:' ? 'wss:' : 'ws:';
@@ -59,11 +65,14 @@ function watch(
   url.search = `?name=${encodeURIComponent(name)}`;
   const offscreen = canvas.transferControlToOffscreen();
   let [frames, shownMs, countedMs, counted] = [0, Number.NEGATIVE_INFINITY, performance.now(), 0];
-  worker.onmessage = ({ data }: MessageEvent<CameraStatus>) => {
-    if (data.kind !== 'shown') return;
-    frames = data.frames;
+  const shown = (isVideo: boolean) => {
+    frames++;
     shownMs = performance.now();
+    tile.classList.toggle('as-video', isVideo);
     canvas.dataset['frames'] = String(frames);
+  };
+  worker.onmessage = ({ data }: MessageEvent<CameraStatus>) => {
+    if (data.kind === 'shown') shown(false);
   };
   worker.postMessage({ url: source === null ? url.href : '', canvas: offscreen }, [offscreen]);
   source?.onPicture(name, (jpeg) => worker.postMessage({ jpeg }, [jpeg]));
@@ -75,4 +84,5 @@ function watch(
     [countedMs, counted] = [nowMs, frames];
     setText(rate, stale ? 'no frames' : `${Math.round(hz)} Hz`);
   }, WATCH_MS);
+  return shown;
 }

@@ -30,4 +30,6 @@ export interface PageLink {
 /** Delivers camera frames over the link. */
 export interface PictureSource {
   onPicture(camera: string, listener: (jpeg: ArrayBuffer) => void): void;
+  /** `video`: a camera's name, or both names of a stereo pair with a plus sign. Null: it has ended. */
+  onVideo(video: string, listener: (stream: MediaStream | null) => void): void;
 }

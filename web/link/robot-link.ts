@@ -6,6 +6,7 @@ import type { FleetLink } from './fleet-link.ts';
 import type { LinkHandlers, LinkStatus, PageLink, PictureSource } from './page-link.ts';
 import { receiveText } from './receive-text.ts';
 import { type RobotPath, RobotPeer } from './robot-peer.ts';
+import { VideoListeners } from './video-listeners.ts';
 
 const SILENCE_MS = 4000;
 /** From the accepted answer to the first open channel. A TURN path takes a second or two. */
@@ -40,6 +41,7 @@ export class RobotLink implements PageLink, PictureSource {
   readonly #fleet: FleetLink;
   readonly #handlers: RobotLinkHandlers;
   readonly #pictures = new Map<string, Set<(jpeg: ArrayBuffer) => void>>();
+  readonly #videos = new VideoListeners();
   #peer: RobotPeer | null = null;
   #attempt = 0;
   #retryMs = FIRST_RETRY_MS;
@@ -101,6 +103,10 @@ export class RobotLink implements PageLink, PictureSource {
     this.#pictures.set(camera, listeners);
   }
 
+  onVideo(video: string, listener: (stream: MediaStream | null) => void): void {
+    this.#videos.add(video, listener);
+  }
+
   /** For tests: drops the connection and opens a new session. */
   dropPeer(): void {
     this.#failed('connection lost');
@@ -138,6 +144,7 @@ export class RobotLink implements PageLink, PictureSource {
         for (const listener of this.#pictures.get(camera) ?? []) listener(jpeg);
       },
       sound: (stream) => this.#handlers.onSound(stream),
+      video: (name, stream) => this.#videos.begin(name, stream),
       opened: () => this.#opened(),
       closed: (why) => this.#failed(why),
     });
@@ -210,6 +217,7 @@ export class RobotLink implements PageLink, PictureSource {
     clearTimeout(this.#silenceTimer);
     this.#peer?.close();
     this.#peer = null;
+    this.#videos.end();
   }
 
   #close(): void {

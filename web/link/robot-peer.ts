@@ -5,6 +5,7 @@ export interface RobotPeerHandlers {
   text(text: string, channel: string): void;
   picture(camera: string, jpeg: ArrayBuffer): void;
   sound(stream: MediaStream): void;
+  video(name: string, stream: MediaStream): void;
   opened(): void;
   closed(why: string): void;
 }
@@ -17,6 +18,7 @@ export interface RobotPath {
 }
 
 const CAMERA = 'camera:';
+const VIDEO = 'video-';
 const BACKED_UP_BYTES = 16 * 1024;
 /** Do not wait longer for candidates. */
 const GATHER_MS = 2500;
@@ -37,7 +39,7 @@ export class RobotPeer {
     }));
     this.#connection = new RTCPeerConnection({ iceServers });
     this.#connection.ondatachannel = ({ channel }) => this.#adopt(channel);
-    this.#connection.ontrack = ({ track, streams }) => handlers.sound(streams[0] ?? new MediaStream([track]));
+    this.#connection.ontrack = (event) => this.#adoptTrack(event);
     this.#connection.onconnectionstatechange = () => {
       const { connectionState } = this.#connection;
       if (['failed', 'closed', 'disconnected'].includes(connectionState)) this.#end('connection lost');
@@ -121,6 +123,15 @@ export class RobotPeer {
     };
     channel.onopen = opened;
     if (channel.readyState === 'open') opened();
+  }
+
+  #adoptTrack({ track, streams, transceiver, receiver }: RTCTrackEvent): void {
+    const stream = streams[0] ?? new MediaStream([track]);
+    const { mid } = transceiver;
+    if (track.kind === 'audio') return this.#handlers.sound(stream);
+    // Pictures are shown when they arrive, not evenly spaced.
+    receiver.jitterBufferTarget = 0;
+    if (mid?.startsWith(VIDEO)) this.#handlers.video(mid.slice(VIDEO.length), stream);
   }
 
   #end(why: string): void {

@@ -15,6 +15,7 @@ import { openMedia } from './media.ts';
 import { PageOperatorProcess } from './operator-process.ts';
 import { pageOperatorRig } from './operator-rig.ts';
 import { asksEstop, probeAnswered } from './page-messages.ts';
+import { PageVideos, videoPlans } from './page-videos.ts';
 import { PictureLine } from './picture-line.ts';
 
 export interface PageSessionOptions extends SessionOptions {
@@ -57,8 +58,9 @@ export class PageSession {
     send: (camera, jpeg) => {
       if (this.#peer.show(camera, jpeg)) this.counts.toOperator++;
     },
-    probe: (t0) => void this.#peer.probe(JSON.stringify({ kind: 'probe', t0 })),
+    probe: (t0Ns) => this.#probe(t0Ns),
   });
+  readonly #videos: PageVideos;
   readonly #watch: NodeJS.Timeout;
   #media: { close(): void } | null = null;
   #receivedNs = Number.POSITIVE_INFINITY;
@@ -74,14 +76,19 @@ export class PageSession {
     this.#rig = pageOperatorRig(rig, { ...inside, link: inside.role.ports });
     const { rtcAddress: bindAddress, relayOnly } = config;
     const audio = config.audio === '' ? null : AUDIO;
-    const settings = { ice, bindAddress, relayOnly, cameras: cameraNames(rig), audio };
+    const plans = videoPlans(rig);
+    const videos = plans.map(({ name }) => name);
+    const settings = { ice, bindAddress, relayOnly, cameras: cameraNames(rig), videos, audio };
     this.#peer = new PagePeer(rtc, settings, {
       text: (text) => this.#receive(text),
       pose: (data) => this.#receive(data),
+      keyWanted: (video) => this.#videos.requestKey(video),
+      videoLost: (video, share) => this.#videos.lost(video, share),
       stray: () => void this.counts.refused++,
       opened: () => this.#opened(),
       closed: (why) => this.#over(why),
     });
+    this.#videos = new PageVideos(plans, this.#peer, (t0Ns) => this.#probe(t0Ns), monotonicClock.nowNs);
     this.#socket = new ChannelSocket(this.#peer, (reason) => this.#over(reason));
     this.#operator = openOperatorLink(inside);
     this.#clients = this.#rules();
@@ -134,6 +141,7 @@ export class PageSession {
     this.#clients.close();
     this.#operator.close();
     this.#media?.close();
+    this.#videos.close();
     this.#process.end();
     // Leaves time to send the last message.
     setTimeout(() => this.#peer.close(), 50);
@@ -183,7 +191,10 @@ export class PageSession {
   #show(): void {
     const { linkKey: key, config } = this.options;
     this.#media = openMedia(this.#rig, [key], config, {
-      picture: ({ camera, bytes }) => this.#pictures.offer(camera, bytes, monotonicClock.nowNs()),
+      picture: ({ camera, bytes, captureNs }) => {
+        if (!this.#videos.offer(camera, bytes, captureNs))
+          this.#pictures.offer(camera, bytes, monotonicClock.nowNs());
+      },
       sound: (rtp) => void this.#peer.sound(rtp),
       video: (event) => this.#operator.video(event),
     });
@@ -210,8 +221,15 @@ export class PageSession {
     this.#held = false;
     this.counts.fromOperator++;
     const t0Ns = typeof data === 'string' ? probeAnswered(data) : null;
-    if (t0Ns !== null) this.#pictures.answered(t0Ns, nowNs);
+    if (t0Ns !== null) {
+      this.#pictures.answered(t0Ns, nowNs);
+      this.#videos.answered(t0Ns, nowNs);
+    }
     this.#socket.receive(data);
+  }
+
+  #probe(t0: number): void {
+    this.#peer.probe(JSON.stringify({ kind: 'probe', t0 }));
   }
 
   #watchPage(): void {

@@ -2,10 +2,13 @@ import type { DataChannel, Track } from 'node-datachannel';
 import { EntryBoundary } from '../../core/entry-boundary.ts';
 import { hold } from './rtc-hold.ts';
 import { CAMERA, type Rtc, RtcPeer, type RtcSettings, type SoundForm, sendRtp } from './rtc-peer.ts';
+import { VideoTrack } from './video-track.ts';
 
 export interface PagePeerSettings extends RtcSettings {
   /** One channel per camera. */
   cameras: readonly string[];
+  /** Names of H.264 tracks. */
+  videos: readonly string[];
   /** Of an Opus track; null: no audio. */
   audio: SoundForm | null;
 }
@@ -15,6 +18,10 @@ export interface PagePeerHandlers {
   text(text: string): void;
   /** On `poses`, which is neither. Bytes are valid only during the call. */
   pose(data: string | Uint8Array): void;
+  /** The page cannot continue this video without a key picture. */
+  keyWanted(video: string): void;
+  /** Share of the video's packets lost since the page's last report. */
+  videoLost(video: string, share: number): void;
   /** An unexpected message arrived on a channel. */
   stray(channel: string): void;
   opened(): void;
@@ -38,6 +45,7 @@ export class PagePeer {
   readonly #peer: RtcPeer;
   readonly #channels = new Map<string, DataChannel>();
   readonly #track: Track | null;
+  readonly #videos = new Map<string, VideoTrack>();
   readonly #handlers: PagePeerHandlers;
   readonly #boundary = new EntryBoundary('peer connection of a page');
   #open = false;
@@ -55,6 +63,7 @@ export class PagePeer {
     });
     // Before the channels: the first of them makes the offer.
     this.#track = settings.audio && this.#peer.addSound(rtc, settings.audio);
+    for (const [index, name] of settings.videos.entries()) this.#addVideo(rtc, name, index);
     this.#take('page', {});
     this.#take('news', LOSSY);
     this.#take('poses', LOSSY);
@@ -104,6 +113,18 @@ export class PagePeer {
     return this.#send(`${CAMERA}${camera}`, jpeg, 0);
   }
 
+  /** Whether the page accepted this video. */
+  hasVideo(name: string): boolean {
+    return this.isOpen && this.#videos.get(name)?.isOpen === true;
+  }
+
+  /** One picture as H.264; see `VideoTrack`. */
+  sendVideo(name: string, units: Uint8Array, captureNs: number): boolean {
+    if (this.isOpen && this.#videos.get(name)?.send(units, captureNs)) return true;
+    this.unsent++;
+    return false;
+  }
+
   /** An RTP packet of the track. */
   sound(rtp: Uint8Array): boolean {
     if (this.isOpen && sendRtp(this.#track, rtp)) return true;
@@ -116,7 +137,16 @@ export class PagePeer {
     this.#closed = true;
     for (const channel of this.#channels.values()) channel.close();
     this.#track?.close();
+    for (const video of this.#videos.values()) video.close();
     this.#peer.close();
+  }
+
+  #addVideo(rtc: Rtc, name: string, index: number): void {
+    const track = new VideoTrack(rtc, this.#peer.connection, name, index, {
+      keyWanted: () => this.#handlers.keyWanted(name),
+      lost: (share) => this.#handlers.videoLost(name, share),
+    });
+    this.#videos.set(name, track);
   }
 
   #take(label: string, options: { unordered?: boolean; maxRetransmits?: number }): void {

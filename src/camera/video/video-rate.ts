@@ -1,0 +1,103 @@
+/** Lowest rate, and the step between two rates. */
+const LEAST_KBIT_S = 150;
+const STEP = 0.6;
+/** Delay beyond the path's least that means that pictures queue somewhere; a share allows for jitter. */
+const QUEUED_NS = 40e6;
+const QUEUED_SHARE = 0.5;
+/** Consecutive late answers before the rate falls, so that a stall of the path does not count. */
+const LATE_IN_A_ROW = 4;
+const SHRINK_EVERY_NS = 500e6;
+/** Share of packets lost from which the rate falls. */
+const LOST_SHARE = 0.1;
+/** Calm time before the rate rises; it doubles each time a rise had to be undone. */
+const CALM_NS = 3e9;
+const MOST_CALM_NS = 48e9;
+/** Pictures are skipped while the oldest unanswered one is this much older than the least delay. */
+const SKIP_NS = 120e6;
+const LOST_NS = 1e9;
+/** How fast the least delay is forgotten, per answer. */
+const FORGET = 1e-3;
+
+/**
+ * How many bits per second a video may use, and whether it may send a picture now. A probe follows each
+ * picture, and its answer shows how long both took. No socket and no clock.
+ */
+export class VideoRate {
+  readonly #mostKbitS: number;
+  /** When the unanswered probes were sent, oldest first. */
+  readonly #underwayNs: number[] = [];
+  #kbitS: number;
+  #leastNs = Number.POSITIVE_INFINITY;
+  #late = 0;
+  #shrunkNs = Number.NEGATIVE_INFINITY;
+  #calmSinceNs = Number.NaN;
+  #calmNs = CALM_NS;
+  #grownNs = Number.NEGATIVE_INFINITY;
+
+  constructor(mostKbitS: number) {
+    this.#mostKbitS = mostKbitS;
+    this.#kbitS = mostKbitS;
+  }
+
+  get kbitS(): number {
+    return this.#kbitS;
+  }
+
+  mayEncode(nowNs: number): boolean {
+    const [oldestNs] = this.#underwayNs;
+    if (oldestNs === undefined) return true;
+    const ageNs = nowNs - oldestNs;
+    if (ageNs > LOST_NS) {
+      this.#underwayNs.length = 0;
+      this.#shrink(nowNs);
+      return true;
+    }
+    const leastNs = Number.isFinite(this.#leastNs) ? this.#leastNs : LOST_NS;
+    return ageNs <= leastNs * (1 + QUEUED_SHARE) + SKIP_NS;
+  }
+
+  sent(nowNs: number): void {
+    this.#underwayNs.push(nowNs);
+  }
+
+  /** The probe sent at `t0Ns` was answered; answers to other probes are ignored. */
+  answered(t0Ns: number, nowNs: number): void {
+    const place = this.#underwayNs.indexOf(t0Ns);
+    if (place < 0) return;
+    this.#underwayNs.splice(0, place + 1);
+    const delayNs = nowNs - t0Ns;
+    this.#leastNs = Math.min(delayNs, this.#leastNs + (delayNs - this.#leastNs) * FORGET || delayNs);
+    if (delayNs > this.#leastNs * (1 + QUEUED_SHARE) + QUEUED_NS) {
+      this.#calmSinceNs = nowNs;
+      if (++this.#late >= LATE_IN_A_ROW) this.#shrink(nowNs);
+      return;
+    }
+    this.#late = 0;
+    if (Number.isNaN(this.#calmSinceNs)) this.#calmSinceNs = nowNs;
+    if (nowNs - this.#calmSinceNs >= this.#calmNs) this.#grow(nowNs);
+  }
+
+  /** The receiver's own report: share of packets lost since its last one. */
+  lost(share: number, nowNs: number): void {
+    if (share >= LOST_SHARE) this.#shrink(nowNs);
+  }
+
+  #shrink(nowNs: number): void {
+    this.#late = 0;
+    this.#calmSinceNs = nowNs;
+    if (nowNs - this.#shrunkNs < SHRINK_EVERY_NS) return;
+    if (nowNs - this.#grownNs < 2 * CALM_NS) this.#calmNs = Math.min(MOST_CALM_NS, 2 * this.#calmNs);
+    this.#shrunkNs = nowNs;
+    this.#kbitS = Math.max(Math.min(LEAST_KBIT_S, this.#mostKbitS), Math.round(this.#kbitS * STEP));
+  }
+
+  #grow(nowNs: number): void {
+    this.#calmSinceNs = nowNs;
+    if (this.#kbitS >= this.#mostKbitS) {
+      this.#calmNs = CALM_NS;
+      return;
+    }
+    this.#grownNs = nowNs;
+    this.#kbitS = Math.min(this.#mostKbitS, Math.round(this.#kbitS / STEP));
+  }
+}
