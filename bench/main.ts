@@ -34,6 +34,7 @@ import { supervisorBench } from './supervisor/supervisor.ts';
 import { tailsBench } from './tails/tails.ts';
 import { tasksBench } from './tasks/tasks.ts';
 import { transportsBench } from './transports/transports.ts';
+import { videoBench } from './video/video.ts';
 import { wireBench } from './wire/wire.ts';
 import { worldBench } from './world/world.ts';
 
@@ -63,6 +64,7 @@ const BENCHES: readonly Verb[] = [
   estopBench,
   faultsBench,
   camerasBench,
+  videoBench,
   exportBench,
   reportBench,
   profilerBench,

@@ -6,7 +6,7 @@ import { needs } from '../needs.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 import { until } from '../until.ts';
 import { launchChromium } from './chromium.ts';
-import { LOOPBACK_PEERS } from './emulated-headset.ts';
+import { emulateQuest, LOOPBACK_PEERS } from './emulated-headset.ts';
 import { type Running, startFarhand } from './farhand.ts';
 import { type FleetWorld, startFleetWorld } from './fleet-rig.ts';
 import { type ShownPicture, shownPictures, watchScreen } from './screen-strip.ts';
@@ -21,6 +21,7 @@ describe('a robot’s cameras as H.264', { skip, timeout: 180_000 }, () => {
   let world: FleetWorld;
   let browser: Browser;
   let page: Page;
+  let url = '';
 
   before(async () => {
     world = await startFleetWorld(folder);
@@ -37,7 +38,7 @@ describe('a robot’s cameras as H.264', { skip, timeout: 180_000 }, () => {
     const access = ['--server', world.server.url, '--creds', file];
     const served = startFarhand(['fleet', 'console', ...access, '--port', '0']);
     running.push(served);
-    const [, url = ''] = await served.waitFor(/fleet console: (http:\S+)/);
+    [, url = ''] = await served.waitFor(/fleet console: (http:\S+)/);
     browser = await launchChromium(LOOPBACK_PEERS);
     page = await browser.newPage({ viewport: { width: 1100, height: 700 } });
     await page.goto(`${url}?robot=arm`);
@@ -81,4 +82,50 @@ describe('a robot’s cameras as H.264', { skip, timeout: 180_000 }, () => {
     })()`);
     assert.deepEqual(size, [960, 360]);
   });
+
+  it('are a media layer in a headset that offers them, and else a board for each eye', async () => {
+    await page.close();
+    for (const offers of [true, false]) {
+      const context = await browser.newContext();
+      await emulateQuest(context);
+      if (offers) await context.addInitScript(MEDIA_LAYERS);
+      const headset = await context.newPage();
+      await headset.goto(`${url}vr?robot=arm`);
+      const enter = headset.locator('#enter-vr');
+      await until('a headset', () => enter.isEnabled());
+      await until(
+        'a session',
+        async () => (await headset.textContent('#state')) === 'idle',
+        undefined,
+        60_000,
+      );
+      await enter.click();
+      const by = () => headset.evaluate<string>('window.__farhandXr.stereo()');
+      await until('shown', async () => (await by()) === (offers ? 'media' : 'board'), by, 60_000);
+      if (offers) {
+        const [layout, width, height, frame, layers] = await headset.evaluate<unknown[]>('window.__layer');
+        assert.deepEqual([layout, layers], ['stereo-left-right', 2]);
+        // One eye's picture is 480 by 360.
+        assert.ok(Math.abs((width as number) / (height as number) - 4 / 3) < 1e-6);
+        assert.equal(frame, 960);
+      }
+      await context.close();
+    }
+  });
 });
+
+/** Media layers, which the emulated headset lacks: what is asked of them is kept, nothing is drawn. */
+const MEDIA_LAYERS = `{
+  window.XRProjectionLayer = XRWebGLLayer;
+  const update = XRSession.prototype.updateRenderState;
+  XRSession.prototype.updateRenderState = function ({ layers, ...state }) {
+    if (layers) window.__layer.push(layers.length);
+    else update.call(this, state);
+  };
+  window.XRMediaBinding = class {
+    createQuadLayer(video, { layout, width, height }) {
+      window.__layer = [layout, width, height, video.videoWidth];
+      return { destroy() {} };
+    }
+  };
+}`;

@@ -7,6 +7,7 @@ const RETRY_MS = 3000;
 export class CameraBoard {
   readonly board = new Board(0.56, 0.42, 1142);
   readonly #url: string;
+  readonly #video = document.createElement('video');
   #decoding = false;
   #next: Blob | null = null;
   #closed = false;
@@ -19,7 +20,10 @@ export class CameraBoard {
     this.#url = url.href;
     this.board.root.visible = false;
     if (source === null) this.#open();
-    else source.onPicture(name, (jpeg) => void this.#take(new Blob([jpeg])));
+    else {
+      source.onPicture(name, (jpeg) => void this.#take(new Blob([jpeg])));
+      source.onVideo(name, (stream) => this.#watch(stream));
+    }
   }
 
   close(): void {
@@ -40,6 +44,27 @@ export class CameraBoard {
     };
   }
 
+  /** The camera arrives as video instead. */
+  #watch(stream: MediaStream | null): void {
+    const video = this.#video;
+    video.srcObject = stream;
+    if (stream === null) return;
+    video.muted = true;
+    void video.play().catch(() => {});
+    const next = () => {
+      if (this.#closed || video.srcObject !== stream) return;
+      this.#draw(video);
+      video.requestVideoFrameCallback(next);
+    };
+    video.requestVideoFrameCallback(next);
+  }
+
+  #draw(picture: CanvasImageSource): void {
+    this.board.context.drawImage(picture, 0, 0, this.board.width, this.board.height);
+    this.board.show();
+    this.board.root.visible = true;
+  }
+
   async #take(picture: Blob): Promise<void> {
     this.#next = picture;
     if (this.#decoding) return;
@@ -49,10 +74,8 @@ export class CameraBoard {
       this.#next = null;
       try {
         const bitmap = await createImageBitmap(newest);
-        this.board.context.drawImage(bitmap, 0, 0, this.board.width, this.board.height);
+        this.#draw(bitmap);
         bitmap.close();
-        this.board.show();
-        this.board.root.visible = true;
       } catch {
         // Not a valid JPEG: wait for the next frame.
       }

@@ -14,6 +14,7 @@ import { Hud } from './hud.ts';
 import { RobotHeadsetLink } from './robot-headset-link.ts';
 import { Room } from './room.ts';
 import { HeadsetSession, type SessionMode } from './session.ts';
+import { StereoView } from './stereo-view.ts';
 import { HeadsetStop } from './stop.ts';
 import { TouchButtons } from './touch-buttons.ts';
 
@@ -29,6 +30,7 @@ declare global {
       measure(): void;
       guide(): readonly string[] | null;
       dropPeer(): void;
+      stereo(): string;
     };
   }
 }
@@ -46,6 +48,7 @@ const page: Window['__farhandXr'] = {
   measure: () => measure.toggle(),
   guide: () => measure.guide(performance.now()),
   dropPeer: () => link.dropPeer(),
+  stereo: () => stereo?.shownBy ?? '',
 };
 window.__farhandXr = page;
 let receivedMs = Number.NEGATIVE_INFINITY;
@@ -60,6 +63,7 @@ const robotLink = fleet && fleetRobot ? new RobotHeadsetLink(fleet, fleetRobot, 
 const link: HeadsetLink = robotLink ?? new ConsoleHeadsetLink(location, handlers);
 const stop = new HeadsetStop(() => link.estop());
 const hud = new Hud();
+let stereo: StereoView | null = null;
 const quality = chooseQuality(location.search, devicePixelRatio);
 if (quality === null) throw new Error('this browser does not support WebGL2');
 const room = new Room(element('view', HTMLCanvasElement), quality);
@@ -70,6 +74,7 @@ const session = new HeadsetSession({
   followGuesses: new URLSearchParams(location.search).get('guesses') === 'follow',
   send: (bytes) => link.sendPoses(bytes),
   frame: afterPoses,
+  entered: enterStereo,
   ended: show,
 });
 const measure = new HeadsetMeasure((request) => link.send(request));
@@ -171,8 +176,9 @@ function receive(message: ServerMessage): void {
   if (message.kind === 'hello') {
     room.setModel(message.model);
     measure.setModel(message.model);
-    const { cameras: names = [] } = message as { cameras?: string[] };
+    const { cameras: names = [], stereo: pair = [] } = message as { cameras?: string[]; stereo?: string[] };
     cameras.open(names, location.href, link.pictures);
+    openStereo(pair);
     return;
   }
   if (message.kind !== 'telemetry') return;
@@ -194,6 +200,20 @@ function feel(message: Telemetry, nowMs: number): void {
   session.buzz(pulse.strength, pulse.durationMs);
   const { left, right } = session.packet;
   if (left.kind !== 'controller' && right.kind !== 'controller') tone.play(pulse);
+}
+
+function openStereo(pair: readonly string[]): void {
+  if (stereo !== null || pair.length !== 2 || link.pictures === null) return;
+  stereo = new StereoView(link.pictures, pair);
+  room.scene.add(stereo.root);
+  const current = room.renderer.xr.getSession();
+  if (current !== null) enterStereo(current);
+}
+
+function enterStereo(session: XRSession): void {
+  const space = room.renderer.xr.getReferenceSpace();
+  const scene = room.renderer.xr.getBaseLayer();
+  if (space !== null && scene !== null) stereo?.enter({ session, space, scene });
 }
 
 function receiveAccess(message: AccessMessage): void {

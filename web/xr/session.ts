@@ -14,6 +14,7 @@ export interface SessionOptions {
   send(bytes: Uint8Array<ArrayBuffer>): void;
   /** Called after the poses of a frame were sent. */
   frame(nowMs: number): void;
+  entered(session: XRSession): void;
   ended(): void;
 }
 
@@ -47,7 +48,7 @@ export class HeadsetSession {
     const { room } = this.#options;
     const session = await navigator.xr!.requestSession(mode, {
       requiredFeatures: ['local-floor'],
-      optionalFeatures: ['hand-tracking'],
+      optionalFeatures: ['hand-tracking', 'layers'],
     });
     this.#session = session;
     session.addEventListener('end', () => this.#end());
@@ -56,6 +57,7 @@ export class HeadsetSession {
     room.renderer.xr.getReferenceSpace()?.addEventListener('reset', () => {
       this.#recentredMs = performance.now();
     });
+    this.#options.entered(session);
   }
 
   end(): void {

@@ -9,11 +9,14 @@ const LATE_IN_A_ROW = 4;
 const SHRINK_EVERY_NS = 500e6;
 /** Share of packets lost from which the rate falls. */
 const LOST_SHARE = 0.1;
-/** Calm time before the rate rises; it doubles each time a rise had to be undone. */
+/** Calm time before the rate rises: at first, and once it had to fall; it doubles when a rise is undone. */
+const FIRST_CALM_NS = 0.7e9;
 const CALM_NS = 3e9;
 const MOST_CALM_NS = 48e9;
 /** Pictures are skipped while the oldest unanswered one is this much older than the least delay. */
-const SKIP_NS = 120e6;
+const SKIP_NS = 80e6;
+/** Pictures underway before the first answer, and after a late one until there is one in time. */
+const FEW = 3;
 const LOST_NS = 1e9;
 /** How fast the least delay is forgotten, per answer. */
 const FORGET = 1e-3;
@@ -31,12 +34,13 @@ export class VideoRate {
   #late = 0;
   #shrunkNs = Number.NEGATIVE_INFINITY;
   #calmSinceNs = Number.NaN;
-  #calmNs = CALM_NS;
+  #calmNs = FIRST_CALM_NS;
   #grownNs = Number.NEGATIVE_INFINITY;
 
   constructor(mostKbitS: number) {
     this.#mostKbitS = mostKbitS;
-    this.#kbitS = mostKbitS;
+    // The path is not known yet.
+    this.#kbitS = Math.round(mostKbitS * STEP * STEP);
   }
 
   get kbitS(): number {
@@ -52,8 +56,8 @@ export class VideoRate {
       this.#shrink(nowNs);
       return true;
     }
-    const leastNs = Number.isFinite(this.#leastNs) ? this.#leastNs : LOST_NS;
-    return ageNs <= leastNs * (1 + QUEUED_SHARE) + SKIP_NS;
+    if ((this.#late > 0 || !Number.isFinite(this.#leastNs)) && this.#underwayNs.length >= FEW) return false;
+    return ageNs <= this.#leastNs * (1 + QUEUED_SHARE) + SKIP_NS;
   }
 
   sent(nowNs: number): void {
@@ -86,6 +90,7 @@ export class VideoRate {
     this.#late = 0;
     this.#calmSinceNs = nowNs;
     if (nowNs - this.#shrunkNs < SHRINK_EVERY_NS) return;
+    this.#calmNs = Math.max(this.#calmNs, CALM_NS);
     if (nowNs - this.#grownNs < 2 * CALM_NS) this.#calmNs = Math.min(MOST_CALM_NS, 2 * this.#calmNs);
     this.#shrunkNs = nowNs;
     this.#kbitS = Math.max(Math.min(LEAST_KBIT_S, this.#mostKbitS), Math.round(this.#kbitS * STEP));

@@ -1,0 +1,139 @@
+import { writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Browser, Page } from 'playwright-core';
+import { type LinkEmulator, startLinkEmulator } from '../../src/app/link-emulator.ts';
+import { freeTcpPort, freeUdpPorts } from '../../src/wire/transports/free-ports.ts';
+import { launchChromium } from '../../test/e2e/chromium.ts';
+import { LOOPBACK_PEERS } from '../../test/e2e/emulated-headset.ts';
+import { startFarhand } from '../../test/e2e/farhand.ts';
+import { startFleetWorld } from '../../test/e2e/fleet-rig.ts';
+import { type ShownPicture, shownPictures, watchScreen } from '../../test/e2e/screen-strip.ts';
+import { startTurn } from '../../test/e2e/turn-server.ts';
+import { Lifetime } from '../../test/lifetime.ts';
+import { until } from '../../test/until.ts';
+
+export type Codec = 'jpeg' | 'h264';
+
+export interface Watched {
+  pictures: ShownPicture[];
+  kbitS: number;
+}
+
+const TURN = '127.0.0.2';
+const SECRET = 'bench';
+const CAMERA = 'front';
+const ROBOTS: readonly Codec[] = ['jpeg', 'h264'];
+
+/** The page reaches the TURN server directly: only the robot's side is emulated. */
+const directly = (port: number): string => `window.RTCPeerConnection = class extends RTCPeerConnection {
+  constructor({ iceServers }) {
+    super({ iceServers: iceServers.map((server) => ({ ...server, urls: 'turn:${TURN}:${port}' })) });
+    window.__peer = this;
+  }
+};`;
+
+/** Bytes of pictures that have arrived, as the browser counts them. */
+const RECEIVED = `(async () => {
+  let bytes = 0;
+  for (const entry of (await window.__peer.getStats()).values()) {
+    if (entry.type === 'data-channel' && entry.label.startsWith('camera:')) bytes += entry.bytesReceived;
+    if (entry.type === 'inbound-rtp' && entry.kind === 'video')
+      bytes += entry.bytesReceived + entry.headerBytesReceived;
+  }
+  return [bytes, performance.now()];
+})()`;
+
+/**
+ * Two robots of a fleet with one camera each, a console and a browser. Everything between robot and page goes
+ * through a TURN server, which the robot reaches over an emulated link.
+ */
+export class VideoStage {
+  readonly link: LinkEmulator;
+  readonly #browser: Browser;
+  readonly #url: string;
+  readonly #turnPort: number;
+  readonly #life: Lifetime;
+
+  private constructor(life: Lifetime, link: LinkEmulator, browser: Browser, url: string, turnPort: number) {
+    this.#life = life;
+    this.link = link;
+    this.#browser = browser;
+    this.#url = url;
+    this.#turnPort = turnPort;
+  }
+
+  static async open(folder: string, camera: string, settings: readonly string[]): Promise<VideoStage> {
+    const life = new Lifetime();
+    return life.setUp(async () => {
+      const world = life.own(await startFleetWorld(folder), (it) => it.close());
+      const [port = 0] = await freeUdpPorts(1);
+      life.own(await startTurn(TURN, port, SECRET), (turn) => turn.kill());
+      const mapping = { listen: '0', target: `${TURN}:${port}` };
+      const mappings = ROBOTS.map(() => mapping);
+      const link = life.own(await startLinkEmulator({ mappings }), (it) => it.close());
+      const secret = path.join(folder, 'secret');
+      writeFileSync(secret, SECRET);
+      for (const [i, codec] of ROBOTS.entries()) {
+        const creds = await world.credentials(codec, 'robot', [codec]);
+        const cameraPort = await freeTcpPort('127.0.0.1', 24_760 + 10 * i);
+        const robot = startFarhand([
+          ...['robot', '--fleet', world.server.url, '--creds', creds, 'fleet.rtcAddress=127.0.0.1'],
+          ...['trace.dir=', `cameras.list.${CAMERA}=${camera}`, `cameras.port=${cameraPort}`],
+          ...[`fleet.iceServers=[turn:127.0.0.1:${link.ports[i]}]`, `fleet.turnSecretFile=${secret}`],
+          ...['fleet.relayOnly=true', `fleet.video=${codec}`, ...settings],
+        ]);
+        life.own(robot, (it) => it.end());
+        await robot.waitFor(/on the fleet/);
+      }
+      const ann = await world.credentials('ann', 'operator', [...ROBOTS]);
+      const access = ['--server', world.server.url, '--creds', ann, '--port', '0'];
+      const served = life.own(startFarhand(['fleet', 'console', ...access]), (it) => it.end());
+      const [, url = ''] = await served.waitFor(/fleet console: (http:\S+)/);
+      const browser = life.own(await launchChromium(LOOPBACK_PEERS), (it) => it.close());
+      return new VideoStage(life, link, browser, url, port);
+    });
+  }
+
+  /** What a page shows of one robot's camera, for each of the links in turn; `settleS` is not counted. */
+  async watch(
+    codec: Codec,
+    links: readonly LinkSetting[],
+    settleS: number,
+    seconds: number,
+  ): Promise<Watched[]> {
+    const page = await this.#browser.newPage({ viewport: { width: 900, height: 600 } });
+    try {
+      await page.addInitScript(directly(this.#turnPort));
+      await page.goto(`${this.#url}?robot=${codec}`);
+      await page.getByTestId(`camera-${CAMERA}`).waitFor({ timeout: 90_000 });
+      await watchScreen(page, CAMERA);
+      await until('pictures', async () => (await shownPictures(page, CAMERA)).length > 10, undefined, 60_000);
+      const all: Watched[] = [];
+      for (const link of links) {
+        await this.link.set(link);
+        await sleep(1000 * settleS);
+        all.push(await measure(page, seconds));
+      }
+      return all;
+    } finally {
+      await this.link.set({ profile: 'off' });
+      await page.close();
+    }
+  }
+
+  close(): Promise<void> {
+    return this.#life.end();
+  }
+}
+
+export type LinkSetting = Parameters<LinkEmulator['set']>[0];
+
+async function measure(page: Page, seconds: number): Promise<Watched> {
+  await shownPictures(page, CAMERA);
+  const [bytes = 0, ms = 0] = await page.evaluate<number[]>(RECEIVED);
+  await sleep(1000 * seconds);
+  const pictures = await shownPictures(page, CAMERA);
+  const [after = 0, afterMs = 1] = await page.evaluate<number[]>(RECEIVED);
+  return { pictures, kbitS: (8 * (after - bytes)) / (afterMs - ms) };
+}

@@ -1,0 +1,149 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { expectWords, type Given, JSON_OPTION, numberOption, type Verb } from '../../src/cli/arguments.ts';
+import { type Percentiles, percentiles } from '../../src/core/statistics/percentiles.ts';
+import { print, SECONDS_OPTION, secondsOf } from '../bench.ts';
+import {
+  type Environment,
+  environment,
+  environmentText,
+  type LoadSeen,
+  loadText,
+  meterLoad,
+} from '../environment.ts';
+import { type Check, checkText, percentileTable } from '../text-table.ts';
+import { type Codec, type LinkSetting, VideoStage, type Watched } from './stage.ts';
+
+const CAMERA = '{ source: test-pattern, fpsHz: 30, options: { grain: 46, shimmer: 8 } }';
+/** A change of the link takes effect, and the rate settles. */
+const SETTLE_S = 5;
+const NARROW_KBIT_S = 1000;
+const BITS_SHARE = 0.25;
+/** What a narrow path may add to the age of pictures. */
+const NARROW_MS = 150;
+
+const LINKS: Record<string, LinkSetting> = {
+  '5g': { profile: '5g' },
+  wan: { profile: 'wan' },
+  narrow: { profile: '5g', forward: { rate: { kbitS: NARROW_KBIT_S } } },
+};
+const CODECS: readonly Codec[] = ['jpeg', 'h264'];
+
+interface Row {
+  link: string;
+  codec: Codec;
+  ageMs: Percentiles | null;
+  pictures: number;
+  picturesHz: number;
+  kbitS: number;
+}
+
+interface Report {
+  environment: Environment;
+  load: LoadSeen;
+  rows: Row[];
+}
+
+export const videoBench: Verb = {
+  name: 'video',
+  usage: '[--seconds S] [--rounds N] [--json] [key=value …]',
+  about:
+    'Capture to screen as JPEG and as H.264 over 5G, a WAN and a narrow path. Exits 1 if H.264 is later.',
+  details: `Two robots of a fleet, a console, a TURN server and Chromium, all on this machine; robot and TURN server are
+joined by an emulated link. The time is read from the pixels of the page at every display refresh. JPEG and H.264 alternate.
+Needs nats-server, turnserver, ffmpeg and chromium. key=value: settings of the robots, such as fleet.videoKbitS=1000.`,
+  options: {
+    seconds: { ...SECONDS_OPTION, about: 'seconds to measure on each link (default: 15)' },
+    rounds: { type: 'string', value: 'N', about: 'sessions of each codec (default: 2)' },
+    json: JSON_OPTION,
+  },
+  async run(given: Given) {
+    expectWords(videoBench, given, 0, 0);
+    const seconds = secondsOf(given, 15);
+    const rounds = numberOption(given, 'rounds', 1, 100) ?? 2;
+    const load = meterLoad();
+    const rows = await measure(seconds, rounds, given.overrides);
+    const report: Report = { environment: environment(), load: load(), rows };
+    const checks = checksOf(rows);
+    print(given, { ...report, checks }, textOf(report, checks));
+    return checks.every(({ ok }) => ok) ? 0 : 1;
+  },
+};
+
+async function measure(seconds: number, rounds: number, settings: readonly string[]): Promise<Row[]> {
+  const folder = mkdtempSync(path.join(tmpdir(), 'farhand-bench-video-'));
+  const stage = await VideoStage.open(folder, CAMERA, settings);
+  const found = new Map<Codec, Watched[][]>(CODECS.map((codec) => [codec, []]));
+  try {
+    for (let round = 0; round < rounds; round++)
+      for (const codec of CODECS)
+        found.get(codec)!.push(await stage.watch(codec, Object.values(LINKS), SETTLE_S, seconds));
+  } finally {
+    await stage.close();
+    rmSync(folder, { recursive: true, force: true });
+  }
+  return Object.keys(LINKS).flatMap((link, i) =>
+    CODECS.map((codec) =>
+      rowOf(
+        link,
+        codec,
+        found.get(codec)!.map((round) => round[i]!),
+        seconds,
+      ),
+    ),
+  );
+}
+
+function rowOf(link: string, codec: Codec, runs: readonly Watched[], seconds: number): Row {
+  const pictures = runs
+    .flatMap((run) => run.pictures)
+    .filter(({ isVideo }) => isVideo === (codec === 'h264'));
+  return {
+    ...{ link, codec, pictures: pictures.length, picturesHz: pictures.length / seconds / runs.length },
+    ageMs: percentiles(pictures.map(({ ageMs }) => ageMs)),
+    kbitS: runs.reduce((sum, { kbitS }) => sum + kbitS, 0) / runs.length,
+  };
+}
+
+function checksOf(rows: readonly Row[]): Check[] {
+  const find = (link: string, codec: Codec) => rows.find((row) => row.link === link && row.codec === codec)!;
+  const p95 = ({ ageMs }: Row) => ageMs?.p95 ?? Number.POSITIVE_INFINITY;
+  const paths = ['5g', 'wan'].flatMap((link): Check[] => {
+    const [jpeg, h264] = [find(link, 'jpeg'), find(link, 'h264')];
+    return [
+      {
+        what: `${link}: capture to screen p95, H.264 against JPEG`,
+        ok: p95(h264) <= p95(jpeg),
+        found: `${p95(h264).toFixed(1)} ms, ${p95(jpeg).toFixed(1)} ms`,
+      },
+      {
+        what: `${link}: bits of H.264 / JPEG`,
+        ok: h264.kbitS <= BITS_SHARE * jpeg.kbitS,
+        found: `${(h264.kbitS / jpeg.kbitS).toFixed(3)} (at most ${BITS_SHARE})`,
+      },
+    ];
+  });
+  const [narrow, wide] = [find('narrow', 'h264'), find('5g', 'h264')];
+  return [
+    ...paths,
+    {
+      what: `narrow: H.264 fits ${NARROW_KBIT_S} kbit/s`,
+      ok: narrow.kbitS < NARROW_KBIT_S && p95(narrow) <= p95(wide) + NARROW_MS,
+      found: `${narrow.kbitS.toFixed(0)} kbit/s, p95 ${p95(narrow).toFixed(1)} ms (at most ${NARROW_MS} more than 5g)`,
+    },
+  ];
+}
+
+function textOf({ environment: where, load, rows }: Report, checks: readonly Check[]): string {
+  const ages = rows.map(({ link, codec, ageMs, pictures, picturesHz, kbitS }) => ({
+    label: `${link}, ${codec}: ${picturesHz.toFixed(1)} Hz, ${kbitS.toFixed(0)} kbit/s`,
+    ...{ percentiles: ageMs, count: pictures },
+  }));
+  return `${environmentText(where)}
+Load      ${loadText(load)}
+
+${percentileTable('Capture to screen, ms', ages)}
+
+${checks.map(checkText).join('\n')}`;
+}
