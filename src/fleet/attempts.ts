@@ -11,7 +11,15 @@ export interface Attempts {
   subjects: string[];
 }
 
-const LINE = /(Publish|Subscription) Violation - .*?(?:Nkey|User) "(U[A-Z2-7]{55})".*?Subject "([^"]*)"/;
+const KEY = '(U[A-Z2-7]{55})';
+const SUBJECT = 'Subject "((?:[^"\\\\]|\\\\.)*)"(?:, \\w+ \\S+)?$';
+/** From the end of the line: before it is the client's own name, which may look like anything. */
+const LINES = [
+  // Up to 2.11, for example.
+  new RegExp(`(Publish|Subscription) Violation - [\\w ]*"${KEY}", ${SUBJECT}`),
+  // 2.15.
+  new RegExp(`"[^"]*\\b${KEY}[^"]*" - (Publish|Subscription) Violation - ${SUBJECT}`),
+] as const;
 const MOST_SUBJECTS = 5;
 
 /** Adds one line of a server's log. The name that a client declares there may be false; its key is not. */
@@ -24,8 +32,10 @@ export class AttemptLog {
   }
 
   add(line: string): void {
-    const [, kind, publicKey, subject = ''] = LINE.exec(line) ?? [];
-    if (publicKey === undefined) return;
+    const match = LINES.map((pattern) => pattern.exec(line)).find((found) => found !== null);
+    if (match == null) return;
+    const [, first = '', second = '', subject = ''] = match;
+    const [kind, publicKey] = first.startsWith('U') ? [second, first] : [first, second];
     const found = this.#found.get(publicKey) ?? {
       ...{ user: this.#names.get(publicKey) ?? null, publicKey, published: 0, subscribed: 0, subjects: [] },
     };

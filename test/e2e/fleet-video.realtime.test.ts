@@ -22,6 +22,7 @@ describe('a robot’s cameras as H.264', { skip, timeout: 180_000 }, () => {
   let browser: Browser;
   let page: Page;
   let url = '';
+  const output = () => running.map((child) => child.stdout() + child.stderr()).join('\n');
 
   before(async () => {
     world = await startFleetWorld(folder);
@@ -42,7 +43,10 @@ describe('a robot’s cameras as H.264', { skip, timeout: 180_000 }, () => {
     browser = await launchChromium(LOOPBACK_PEERS);
     page = await browser.newPage({ viewport: { width: 1100, height: 700 } });
     await page.goto(`${url}?robot=arm`);
-    await page.getByTestId('camera-wrist').waitFor({ timeout: 90_000 });
+    const tile = page.getByTestId('camera-wrist');
+    const about = async () =>
+      `${await page.getByTestId('state').textContent()} ${await page.getByTestId('path').textContent()}\n${output()}`;
+    await until('a camera', () => tile.isVisible(), about, 90_000);
   });
   after(async () => {
     await browser?.close();
@@ -56,8 +60,7 @@ describe('a robot’s cameras as H.264', { skip, timeout: 180_000 }, () => {
       all.push(...(await shownPictures(page, camera)).filter(({ isVideo }) => isVideo));
       return all.length >= count;
     };
-    const about = () => running.map((child) => child.stdout() + child.stderr()).join('\n');
-    await until(`${count} pictures of ${camera}`, enough, about, 60_000);
+    await until(`${count} pictures of ${camera}`, enough, output, 60_000);
     return all;
   };
 
