@@ -30,7 +30,7 @@ farhand pair HOST[:PORT]          operator machine: prompts for that code
 farhand pair --key-file FILE      creates a key to copy by hand (USB stick, scp)
 farhand pair --import FILE        stores such a key in the key folder
 farhand pair --list               lists names and ids of the keys, never the keys
-farhand pair --remove NAME        ends a pairing; restart a running robot, which has read its keys
+farhand pair --remove NAME        ends a pairing; a running robot stops within a second
 
 The key folder is \${XDG_CONFIG_HOME:-~/.config}/farhand/keys, or FARHAND_KEYS if set.`,
   options: {
@@ -238,7 +238,7 @@ function remove(given: Given): void {
   print(
     given,
     { kind: 'removed', name, path: file, id },
-    `Removed ${file}. A robot or operator that is running keeps the key until it is restarted.`,
+    `Removed ${file}. A running robot stops within a second; an operator keeps the key until it is restarted.`,
   );
 }
 

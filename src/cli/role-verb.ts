@@ -5,10 +5,13 @@ import { TeleopError } from '../core/errors.ts';
 import type { Role } from '../messages/role-flags.ts';
 import type { RoleReady, RoleReport } from '../messages/role-report.ts';
 import { episodeText } from '../record/quality-text.ts';
+import { areStillPaired, linkKeys } from '../rig/link-keys.ts';
 import { loadRig, type Rig } from '../rig/rig.ts';
 import { expectWords, type Given, JSON_OPTION, type OptionSpec, RIG_OPTION, type Verb } from './arguments.ts';
 import { cameraLine } from './camera-text.ts';
 import { leave, onEndRequest, parentChannel } from './process.ts';
+
+const KEYS_MS = 1000;
 
 /** An option that sets one setting. */
 export interface Shortcut extends OptionSpec {
@@ -95,6 +98,7 @@ export async function runRole(
     handle.keepFlight(String(error));
     fail('bug');
   });
+  if (role === 'robot' && companion === null) watchKeys(config, fail);
   handle.ready.then(
     (info) => {
       void sendToParent({ kind: 'ready', info });
@@ -121,6 +125,24 @@ export async function runRole(
   if (handle.unfinished().length > 0) leave('SIGTERM');
   if (failure instanceof TeleopError) throw failure;
   return failure === null && report.losses.length === 0 ? 0 : 1;
+}
+
+/** A robot stops when a machine that it accepts is no longer paired: that machine may be driving it. */
+function watchKeys(rig: Rig, fail: (error: TeleopError) => void): void {
+  // A key file that was named by its path is not a pairing.
+  if (/[\\/]/.test(rig.link.keyFile)) return;
+  const keys = linkKeys('robot', rig);
+  if (keys.length === 0) return;
+  const timer = setInterval(() => {
+    if (areStillPaired(rig, keys)) return;
+    clearInterval(timer);
+    fail(
+      new TeleopError('key-missing', 'a pairing of this robot was removed or replaced while it ran', {
+        hint: 'Start it again: it then accepts only machines that are still paired (`farhand pair --list`).',
+      }),
+    );
+  }, KEYS_MS);
+  timer.unref();
 }
 
 function reportText(report: RoleReport): string {

@@ -1,7 +1,7 @@
 import { TeleopError } from '../core/errors.ts';
 import { isLoopback } from '../core/loopback.ts';
 import type { Role } from '../messages/role-flags.ts';
-import { keyFolder, keyPath, listKeys, readKeyFile } from '../wire/secure/key-file.ts';
+import { keyFolder, keyId, keyPath, listKeys, readKeyFile } from '../wire/secure/key-file.ts';
 import type { Rig } from './rig.ts';
 
 /** The keys a role may use; none on a plain link, which must be explicit and stay on this machine. */
@@ -27,6 +27,17 @@ export function linkKeys(role: Role, rig: Rig): Uint8Array[] {
       hint: `Name one: link.keyFile=${usable.map((entry) => entry.name).join(' or link.keyFile=')}`,
     });
   return usable.map((entry) => readKeyFile(entry.path).key);
+}
+
+/** Whether all of these keys are still paired and usable. Reads files. */
+export function areStillPaired(rig: Rig, keys: readonly Uint8Array[]): boolean {
+  try {
+    const now = linkKeys('robot', rig).map(keyId);
+    return keys.every((key) => now.includes(keyId(key)));
+  } catch (error) {
+    if (error instanceof TeleopError) return false;
+    throw error;
+  }
 }
 
 /** Only a fleet can open a peer connection. */

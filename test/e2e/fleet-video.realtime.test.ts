@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { Browser, Page } from 'playwright-core';
+import { readAudit } from '../../src/fleet/audit.ts';
 import { freeUdpPorts } from '../../src/wire/transports/free-ports.ts';
 import { needs } from '../needs.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
@@ -12,7 +13,7 @@ import { type FleetWorld, startFleetWorld } from './fleet-rig.ts';
 import { type ShownPicture, shownPictures, watchScreen } from './screen-strip.ts';
 
 const skip = needs('nats-server', 'chromium', 'ffmpeg');
-const CAMERA = '{ source: test-pattern, fpsHz: 20, widthPx: 480, heightPx: 360 }';
+const CAMERA = '{ source: test-pattern, fpsHz: 10, widthPx: 320, heightPx: 240 }';
 
 // The session's process, ffmpeg and Chromium start one after the other.
 describe('a robot’s cameras as H.264', { skip, timeout: 180_000 }, () => {
@@ -41,11 +42,13 @@ describe('a robot’s cameras as H.264', { skip, timeout: 180_000 }, () => {
     running.push(served);
     [, url = ''] = await served.waitFor(/fleet console: (http:\S+)/);
     browser = await launchChromium(LOOPBACK_PEERS);
-    page = await browser.newPage({ viewport: { width: 1100, height: 700 } });
+    page = await browser.newPage({ viewport: { width: 840, height: 480 } });
     await page.goto(`${url}?robot=arm`);
     const tile = page.getByTestId('camera-wrist');
-    const about = async () =>
-      `${await page.getByTestId('state').textContent()} ${await page.getByTestId('path').textContent()}\n${output()}`;
+    const about = async () => {
+      const log = await readAudit(world.admin.nats, 'arm', 20);
+      return `${await page.getByTestId('state').textContent()}\n${JSON.stringify(log)}\n${output()}`;
+    };
     await until('a camera', () => tile.isVisible(), about, 90_000);
   });
   after(async () => {
@@ -83,7 +86,7 @@ describe('a robot’s cameras as H.264', { skip, timeout: 180_000 }, () => {
       const video = document.querySelector('[data-testid="camera-left"] video');
       return [video.videoWidth, video.videoHeight];
     })()`);
-    assert.deepEqual(size, [960, 360]);
+    assert.deepEqual(size, [640, 240]);
   });
 
   it('are a media layer in a headset that offers them, and else a board for each eye', async () => {
@@ -108,9 +111,9 @@ describe('a robot’s cameras as H.264', { skip, timeout: 180_000 }, () => {
       if (offers) {
         const [layout, width, height, frame, layers] = await headset.evaluate<unknown[]>('window.__layer');
         assert.deepEqual([layout, layers], ['stereo-left-right', 2]);
-        // One eye's picture is 480 by 360.
+        // One eye's picture is 320 by 240.
         assert.ok(Math.abs((width as number) / (height as number) - 4 / 3) < 1e-6);
-        assert.equal(frame, 960);
+        assert.equal(frame, 640);
       }
       await context.close();
     }

@@ -154,6 +154,24 @@ describe('farhand pair', () => {
     await robot.end();
   });
 
+  it('ends a running robot whose pairing is removed', async () => {
+    const keys = path.join(temporaryFolder(), 'keys');
+    const file = path.join(temporaryFolder(), 'desk.key');
+    for (const args of [
+      ['--key-file', file, '--name', 'desk'],
+      ['--import', file],
+    ])
+      assert.equal((await withKeys(keys, () => farhand(['pair', ...args]))).code, 0);
+    const [name = ''] = keysIn(keys);
+    const robot = withKeys(keys, () => startFarhand(['robot', 'trace.dir=']));
+    await robot.waitFor(/robot ready/);
+    const removed = await withKeys(keys, () => farhand(['pair', '--remove', name.replace('.key', '')]));
+    assert.equal(removed.code, 0, removed.stderr);
+    assert.notEqual(await robot.exited, 0);
+    assert.match(robot.stderr(), /a pairing of this robot was removed/);
+    assert.match(robot.stdout(), /→ stopped/);
+  });
+
   it('copies a key by hand', async () => {
     const file = path.join(temporaryFolder(), 'cell.key');
     const made = await farhand(['pair', '--key-file', file]);
