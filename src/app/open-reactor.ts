@@ -26,8 +26,9 @@ export async function openReactor(start: ControlStart, clock: Clock): Promise<Op
   const { rig, memory } = start;
   const stop = stopFlag(memory);
   const local = await localSpecs(start);
-  if (rig.link.transport !== 'udp')
-    return opened(await openStream(start, local, stop, clock), 3, local, null);
+  // A fleet's agent carries the datagrams from and to UDP ports on this machine.
+  const isUdp = rig.link.transport === 'udp' || rig.link.transport === 'webrtc';
+  if (!isUdp) return opened(await openStream(start, local, stop, clock), 3, local, null);
   const link = linkSpecs(start);
   const specs = [...link, ...local];
   const use = (reactor: Reactor, fallback: string | null) => opened(reactor, link.length, local, fallback);
