@@ -6,5 +6,13 @@ import type { Rig } from '../rig/rig.ts';
 export function helloOf(rig: Rig, model: RobotModel, cameras: string[]): ConsoleHello {
   const { groundZM, obstacles, slowdownM, stopM } = rig.robot;
   const scene = { groundZM, obstacles, slowdownM, stopM };
-  return { kind: 'hello', model, token: null, rig: rig.name, scene, cameras, stereo: [...rig.cameras.stereo] };
+  return {
+    kind: 'hello',
+    model,
+    token: null,
+    rig: rig.name,
+    scene,
+    cameras,
+    stereo: [...rig.cameras.stereo],
+  };
 }
