@@ -1,13 +1,14 @@
 import { z } from 'zod';
 import { TeleopError } from '../core/errors.ts';
+import { closest } from '../core/suggest.ts';
 import { loadRig, rigNames, rigSchema } from '../rig/rig.ts';
 import { type Given, JSON_OPTION, RIG_OPTION, type Verb } from './arguments.ts';
 
 export const configVerb: Verb = {
   name: 'config',
-  usage: 'explain|rigs|schema [--rig NAME|FILE] [key=value …]',
+  usage: 'explain [KEY]|rigs|schema [--rig NAME|FILE] [key=value …]',
   about: 'Shows every setting with its value, where the value came from, and what it means.',
-  details: `explain   all settings of a rig, with overrides applied
+  details: `explain   all settings of a rig, with overrides applied; with KEY, those whose name begins with it
 rigs      the rigs shipped with Farhand
 schema    JSON Schema of a rig file, for editors`,
   options: { rig: RIG_OPTION, json: JSON_OPTION },
@@ -25,8 +26,26 @@ schema    JSON Schema of a rig file, for editors`,
   },
 };
 
+type Entry = ReturnType<typeof loadRig>['entries'][number];
+
+function chosen(entries: readonly Entry[], key: string | undefined): readonly Entry[] {
+  if (key === undefined) return entries;
+  const found = entries.filter((entry) => entry.key === key || entry.key.startsWith(`${key}.`));
+  if (found.length > 0) return found;
+  const near = closest(
+    key,
+    entries.map((entry) => entry.key),
+  );
+  throw new TeleopError('bad-option', `there is no setting "${key}"`, {
+    hint: near ? `Did you mean ${near}?` : 'See `farhand config explain` for all settings.',
+  });
+}
+
 function explain(given: Given): void {
-  const { entries } = loadRig(String(given.values['rig'] ?? 'demo'), given.overrides);
+  const entries = chosen(
+    loadRig(String(given.values['rig'] ?? 'demo'), given.overrides).entries,
+    given.words[1],
+  );
   if (given.values['json'] === true) {
     console.log(JSON.stringify(entries));
     return;

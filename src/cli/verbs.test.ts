@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, it, mock } from 'node:test';
@@ -36,6 +37,43 @@ describe('command line', () => {
       assert.equal(help.code, 0, verb);
       assert.match(help.stdout, new RegExp(`^Usage: farhand ${verb} `));
     }
+  });
+
+  it('shows the help of a verb as `help VERB`', async () => {
+    assert.equal((await farhand(['help', 'demo'])).stdout, (await farhand(['demo', '--help'])).stdout);
+    assert.match((await farhand(['help', 'dmeo'])).stderr, /Did you mean `farhand demo`/);
+  });
+
+  it('explains one setting, or those of a part', async () => {
+    const one = await farhand(['config', 'explain', 'robot.playout']);
+    assert.match(one.stdout, /^robot\.playout .*adaptive/);
+    assert.equal(one.stdout.trim().split('\n').length, 1);
+    const part = await farhand(['config', 'explain', 'link']);
+    assert.ok(
+      part.stdout
+        .trim()
+        .split('\n')
+        .every((line) => line.startsWith('link.')),
+    );
+    assert.match(
+      (await farhand(['config', 'explain', 'robot.playou'])).stderr,
+      /Did you mean robot\.playout/,
+    );
+  });
+
+  it('completes verbs, options, rigs and settings in bash', async () => {
+    const { stdout } = await farhand(['completion', 'bash']);
+    const reply = (words: string[]) => {
+      const script = `${stdout}\nCOMP_WORDS=(${words.join(' ')}); COMP_CWORD=${words.length - 1}; _farhand; echo "\${COMPREPLY[@]}"`;
+      return spawnSync('bash', ['-c', script], { encoding: 'utf8' }).stdout.trim();
+    };
+    assert.equal(reply(['farhand', 'doc']), 'doctor');
+    assert.equal(reply(['farhand', 'demo', '--headl']), '--headless');
+    assert.match(reply(['farhand', 'demo', '--rig', 'wor']), /^world\b/);
+    assert.equal(reply(['farhand', 'demo', 'robot.playo']), 'robot.playout=');
+    for (const shell of ['zsh', 'fish'])
+      assert.match((await farhand(['completion', shell])).stdout, /farhand/, shell);
+    assert.match((await farhand(['completion', 'csh'])).stderr, /bash, zsh or fish/);
   });
 
   const wrong: [string, string[], RegExp, RegExp][] = [

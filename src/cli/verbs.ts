@@ -47,7 +47,10 @@ const VERBS: Record<string, () => Promise<Verb>> = {
   plugins: async () => (await import('./plugins.ts')).pluginsVerb,
   service: async () => (await import('./service.ts')).serviceVerb,
   fleet: async () => (await import('./fleet.ts')).fleetVerb,
+  completion: async () => (await import('./completion.ts')).completionVerb(loadAll),
 };
+
+const loadAll = (): Promise<Verb[]> => Promise.all(Object.values(VERBS).map((load) => load()));
 
 /** Exit codes: 0 success, 1 failure, 2 wrong usage or set-up. */
 export async function runFarhand(args: readonly string[]): Promise<number> {
@@ -56,10 +59,13 @@ export async function runFarhand(args: readonly string[]): Promise<number> {
     console.log(packageVersion());
     return 0;
   }
-  if (name === '--help' || name === '-h' || name === 'help') {
+  const isHelp = name === '--help' || name === '-h' || name === 'help';
+  if (isHelp && rest.length === 0) {
     console.log(await overview());
     return 0;
   }
+  // `farhand help VERB` is `farhand VERB --help`.
+  if (isHelp) return runFarhand([rest[0]!, '--help']);
   const load = Object.hasOwn(VERBS, name) ? VERBS[name] : undefined;
   if (load === undefined) {
     const near = closest(name, Object.keys(VERBS));
@@ -76,8 +82,7 @@ export async function runFarhand(args: readonly string[]): Promise<number> {
 }
 
 async function overview(): Promise<string> {
-  const loaded = await Promise.all(Object.values(VERBS).map((load) => load()));
-  const verbs = loaded.map((verb) => `  ${verb.name.padEnd(10)}${verb.about}`).join('\n');
+  const verbs = (await loadAll()).map((verb) => `  ${verb.name.padEnd(10)}${verb.about}`).join('\n');
   return `farhand: robot teleoperation with every millisecond measured.
 
 Usage: farhand VERB [options] [key=value …]
