@@ -63,6 +63,7 @@ for (const page of pages) {
     it('names verbs and scripts that exist', () => {
       const verbs = [...read('src/cli/verbs.ts').matchAll(/^ {2}(\w+): async \(\) =>/gm)].map((m) => m[1]!);
       assert.ok(verbs.includes('demo'), 'the list of verbs was found');
+      verbs.push('help');
       for (const verb of found(/(?<![\w-])farhand ([a-z]\w*)/g))
         assert.ok(verbs.includes(verb), `farhand ${verb}`);
       const { scripts } = JSON.parse(read('package.json')) as { scripts: Record<string, string> };

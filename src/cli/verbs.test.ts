@@ -198,10 +198,10 @@ describe('command line', () => {
       /check wired/,
     ],
     [
-      'check: a comparison over the emulator',
-      ['check', 'wireless', '--compare', 'udp,zmq'],
-      /ZeroMQ uses TCP/,
-      /local or wired/,
+      'check: a comparison with an unknown transport',
+      ['check', 'wireless', '--compare', 'udp,tcp'],
+      /--compare udp,tcp is not valid/,
+      /udp,zmq/,
     ],
     [
       'check: a comparison of one transport',
