@@ -39,7 +39,9 @@ describe('a robot hand driven by an emulated headset', { skip: needs('chromium')
     }
     const { robot, input, hand } = (await telemetry())!;
     const gaps = robot && hand?.pointsM ? [robotGapM(robot.measuredRad), gapM(hand.pointsM, 4, 8)] : [];
-    return assert.fail(`${what} not seen: ${JSON.stringify({ state: robot?.state, input, gaps })}`);
+    return assert.fail(
+      `${what} not seen: ${JSON.stringify({ state: robot?.state, cause: robot?.cause, input, gaps })}`,
+    );
   };
 
   before(async () => {

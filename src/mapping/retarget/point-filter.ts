@@ -6,6 +6,11 @@ const JUMP_M_S = 6;
 /** Numbers of a finger's four points; its tip is the last. */
 const FINGER = 12;
 const TIP = 9;
+/**
+ * A thumb counts as moving at this multiple of the fastest finger's speed. Its tip travels little between an open hand and
+ * a pinch, too slowly to be told from noise by itself, but turns a robot's thumb far.
+ */
+const THUMB_SHARE = 2;
 
 /** Steadies points in the palm's frame, finger by finger; a finger's tip decides how. Hot path: nothing allocates. */
 export class PointFilter {
@@ -32,6 +37,11 @@ export class PointFilter {
 
   /** Filters in place; `dtS`: time since the previous points, one number. The wrist is the origin and stays. */
   apply(pointsM: Float64Array, dtS: Float64Array): void {
+    for (let f = 0, from = 3; from < HAND_NUMBERS; f++, from += FINGER)
+      this.#fingers[f]!.judge(pointsM, from, dtS);
+    const thumb = this.#fingers[0]!.pace;
+    for (let f = 1; f < this.#fingers.length; f++)
+      thumb[0] = Math.max(thumb[0]!, THUMB_SHARE * this.#fingers[f]!.pace[0]!);
     for (let f = 0, from = 3; from < HAND_NUMBERS; f++, from += FINGER)
       this.#fingers[f]!.apply(pointsM, from, dtS);
   }

@@ -10,7 +10,7 @@ const DEAD_PER_S = 0.08;
 const LAG_PER_S = 0.2;
 const USUAL_PERIOD_S = 1 / 72;
 /** Tracking index (acceleration against noise, per frame) for each unit of speed beyond the dead zone. */
-const INDEX_PER_SPEED = 2.5;
+const INDEX_PER_SPEED = 3;
 /** Velocity gain below which the predicted velocity fades: a resting hand has none. */
 const LEAST_VELOCITY_GAIN = 0.004;
 
@@ -31,6 +31,8 @@ export class SteadyFilter {
   readonly #slow: Float64Array;
   readonly #fast: Float64Array;
   readonly #behind: Float64Array;
+  /** Speed beyond the dead zone, by which the next `apply` chooses its gains; one number. */
+  readonly pace = new Float64Array(1);
   /** Gains of position and velocity, and the share of the velocity that is kept. */
   readonly #gains = new Float64Array(3);
   #fresh = true;
@@ -55,14 +57,14 @@ export class SteadyFilter {
     return this.#at;
   }
 
-  /** Filters `values` from index `from` on, in place; `dtS`: time since the previous call, one number. */
+  /** Filters `values` from index `from` on, in place; `dtS`: time since the previous call, one number. `judge` comes first. */
   apply(values: Float64Array, from: number, dtS: Float64Array): void {
     const at = this.#at;
     const perS = this.#perS;
     const gains = this.#gains;
     if (this.#fresh) this.#begin(values, from);
     else {
-      this.#judge(values, from, dtS);
+      this.#chooseGains(dtS);
       for (let i = 0; i < at.length; i++) {
         const speed = gains[2]! * perS[i]!;
         const expected = at[i]! + speed * dtS[0]!;
@@ -85,7 +87,10 @@ export class SteadyFilter {
     this.#fresh = false;
   }
 
-  #judge(values: Float64Array, from: number, dtS: Float64Array): void {
+  /** Sets `pace` for the values that `apply` gets next. */
+  judge(values: Float64Array, from: number, dtS: Float64Array): void {
+    this.pace[0] = 0;
+    if (this.#fresh) return;
     const dt = dtS[0]!;
     const slowShare = 1 / (1 + 1 / (2 * Math.PI * SLOW_HZ * dt));
     const fastShare = 1 / (1 + 1 / (2 * Math.PI * FAST_HZ * dt));
@@ -105,14 +110,17 @@ export class SteadyFilter {
     }
     const speed = Math.sqrt(Math.min(slow, fast)) / this.#unit;
     const lag = Math.sqrt(behind) / this.#unit;
-    const index =
-      INDEX_PER_SPEED *
-      (Math.max(0, speed - DEAD_PER_S) + Math.max(0, lag - LAG_PER_S * Math.sqrt(USUAL_PERIOD_S / dt)));
+    this.pace[0] =
+      Math.max(0, speed - DEAD_PER_S) + Math.max(0, lag - LAG_PER_S * Math.sqrt(USUAL_PERIOD_S / dt));
+  }
+
+  #chooseGains(dtS: Float64Array): void {
+    const index = INDEX_PER_SPEED * this.pace[0]!;
     // Steady gains of a Kalman filter of this tracking index (Kalata 1984).
     const root = (4 + index - Math.sqrt(8 * index + index * index)) / 4;
     const velocity = 2 * (1 - root) * (1 - root);
     const last = this.#gains[0]!;
-    const rest = 1 / (1 + 1 / (2 * Math.PI * REST_HZ * dt));
+    const rest = 1 / (1 + 1 / (2 * Math.PI * REST_HZ * dtS[0]!));
     this.#gains[0] = Math.max(rest, 1 - root * root, last / (1 + last));
     this.#gains[1] = velocity;
     this.#gains[2] = velocity / (velocity + LEAST_VELOCITY_GAIN);

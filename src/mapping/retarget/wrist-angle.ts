@@ -55,7 +55,10 @@ export class WristAngle {
       this.#angleRad[0] = Math.asin(Math.min(1, Math.max(-1, sine)));
       if (passedS < 0 || passedS > GAP_S) this.#steady.reset();
       this.#dtS[0] = Number.isNaN(passedS) ? USUAL_PERIOD_S : passedS;
-      if (filter) this.#steady.apply(this.#angleRad, 0, this.#dtS);
+      if (filter) {
+        this.#steady.judge(this.#angleRad, 0, this.#dtS);
+        this.#steady.apply(this.#angleRad, 0, this.#dtS);
+      }
     }
     outRad[this.#joint] = this.#angleRad[0]! * this.#gain + this.#biasRad;
   }
