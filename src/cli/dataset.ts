@@ -4,12 +4,13 @@ import { videoKeysOf } from '../record/lerobot/layout.ts';
 import { problemText } from '../record/lerobot/problems.ts';
 import { type Given, JSON_OPTION, type Verb } from './arguments.ts';
 import { EDITS, runEdit } from './dataset-edit.ts';
+import { runScore } from './dataset-score.ts';
 
 export const datasetVerb: Verb = {
   name: 'dataset',
-  usage: 'check|info|delete|trim|split|merge|relabel|stats DIR … [name=EPISODES …]',
+  usage: 'check|info|score|delete|trim|split|merge|relabel|stats DIR … [name=EPISODES …]',
   about: 'Inspects and edits any LeRobot v3 dataset.',
-  details: `info prints what it contains.
+  details: `info prints what it contains, score the figures of every episode with outliers marked.
 check exits with 1 if a rule is violated, and names the file and row. It decodes a sample of the pictures; --decode, all.
 delete removes --episodes; trim keeps --from … --to seconds of one; relabel gives --episodes (or all) another --task; stats
 computes the statistics again. They change the dataset in place, or write to --out. split writes DIR-name for every
@@ -31,8 +32,10 @@ dataset or the new one.`,
     const edit = EDITS.find((each) => each === action);
     if (edit !== undefined) return runEdit(edit, dirs, given);
     const [dir, extra] = dirs;
+    if (action === 'score' && dir !== undefined && extra === undefined)
+      return runScore(dir, given.values['json'] === true);
     if ((action !== 'check' && action !== 'info') || dir === undefined || extra !== undefined)
-      throw new TeleopError('bad-option', 'dataset needs check, info or an edit, and a DIR', {
+      throw new TeleopError('bad-option', 'dataset needs check, info, score or an edit, and a DIR', {
         hint: 'For example `farhand dataset check datasets/cups`.',
       });
     const decode = action === 'info' ? 'none' : given.values['decode'] === true ? 'all' : 'sample';

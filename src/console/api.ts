@@ -87,8 +87,8 @@ async function startExport(
       'a dataset name may contain only letters, digits, dots, dashes and underscores',
     );
   const out = path.join(path.dirname(dir), 'datasets', body.name);
-  const total = (await library.list()).length;
-  if (!exports.start('lerobot', [out, '--from', dir], out, total))
+  const { episodes } = await library.list();
+  if (!exports.start('lerobot', [out, '--from', dir], out, episodes.length))
     return replyError(response, 409, 'an export is already running');
   replyJson(response, 202, exports.job);
 }

@@ -1,6 +1,5 @@
 import { Worker } from 'node:worker_threads';
-import type { EpisodeView } from '../messages/console.ts';
-import type { EpisodeInfo } from '../messages/recording.ts';
+import type { EpisodeList, EpisodeView } from '../messages/console.ts';
 import type { EpisodeReply, EpisodeRequest } from './episode-worker.ts';
 
 /** Why an episode cannot be shown, for people to read. */
@@ -29,8 +28,8 @@ export class EpisodeLibrary {
     return this.#dir;
   }
 
-  list(): Promise<EpisodeInfo[]> {
-    return this.#request({ kind: 'list' }) as Promise<EpisodeInfo[]>;
+  list(): Promise<Omit<EpisodeList, 'dir'>> {
+    return this.#request({ kind: 'list' }) as Promise<Omit<EpisodeList, 'dir'>>;
   }
 
   view(id: string): Promise<EpisodeView> {

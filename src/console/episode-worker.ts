@@ -1,8 +1,9 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { TeleopError } from '../core/errors.ts';
-import type { EpisodeView } from '../messages/console.ts';
+import type { EpisodeList, EpisodeView } from '../messages/console.ts';
 import type { EpisodeInfo, EpisodeRow } from '../messages/recording.ts';
 import { episodeFile, listEpisodes, REFUSED_FOLDER } from '../record/episodes.ts';
+import { marksOf } from '../record/outliers.ts';
 import { readEpisode, readFrame } from '../record/reader.ts';
 
 /** Most rows of an episode that a page gets: more than it has pixels. */
@@ -30,9 +31,10 @@ async function answer(request: EpisodeRequest): Promise<unknown> {
 }
 
 /** Newest first, including refused ones. */
-async function list(): Promise<EpisodeInfo[]> {
+async function list(): Promise<Omit<EpisodeList, 'dir'>> {
   const all = [...(await listEpisodes(dir)), ...(await listEpisodes(`${dir}/${REFUSED_FOLDER}`))];
-  return all.sort((a, b) => (a.id < b.id ? 1 : -1));
+  const episodes = all.sort((a, b) => (a.id < b.id ? 1 : -1));
+  return { episodes, marks: marksOf(episodes) };
 }
 
 async function open(id: string): Promise<{ info: EpisodeInfo; rows: EpisodeRow[] }> {

@@ -15,13 +15,17 @@ export async function answerEpisodes(
   if (parts.includes(null)) return replyError(response, 400, 'bad address');
   const [id, part, ...rest] = [parts[0] ?? '', parts[1] ?? '', ...parts.slice(2)];
   if (library === null) {
-    const nothing: EpisodeList = { dir: null, episodes: [] };
+    const nothing: EpisodeList = { dir: null, episodes: [], marks: {} };
     return id === ''
       ? replyJson(response, 200, nothing)
       : replyError(response, 404, 'this rig does not record');
   }
   try {
-    if (id === '') replyJson(response, 200, { dir: shownPath(library.dir), episodes: await library.list() });
+    if (id === '')
+      replyJson(response, 200, {
+        dir: shownPath(library.dir),
+        ...(await library.list()),
+      } satisfies EpisodeList);
     else if (part === '') replyJson(response, 200, await library.view(id));
     else if (part === 'frame' && rest.length === 0) await sendFrame(library, id, url.searchParams, response);
     else replyError(response, 404, 'not found');

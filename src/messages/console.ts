@@ -65,6 +65,8 @@ export interface EpisodeList {
   /** Folder of the recordings; null: this rig does not record. */
   dir: string | null;
   episodes: EpisodeInfo[];
+  /** What is unusual about an episode compared with the others, by id; absent: nothing. */
+  marks: Record<string, string[]>;
 }
 
 /** `GET /api/episodes/<id>`: enough rows to draw, not necessarily all. */

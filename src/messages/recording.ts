@@ -87,8 +87,26 @@ export interface EpisodeInfo {
   quality: EpisodeQuality | null;
 }
 
+/** What tells a good demonstration from a bad one, beside its quality as a recording. */
+export interface EpisodeFigures {
+  /** Of the fastest joint. */
+  peakVelocityRadS: number;
+  /** Share of the time in which no joint moved. */
+  stillShare: number;
+  /** Between commanded and measured joints while both stand still, the worst joint; null: never still. */
+  offsetRad: number | null;
+  /** Measured joints in the last row. */
+  endRad: number[];
+  /** How often a person took over from a policy. */
+  interventions: number;
+  /** Speed of the fastest joint over the episode, in 32 equal parts (rad/s). */
+  motion: number[];
+}
+
 /** Measured when an episode is saved. */
 export interface EpisodeQuality {
+  /** Absent in older recordings. */
+  figures?: EpisodeFigures;
   /** Share of rows skipped. */
   skippedShare: number;
   staleShare: number;

@@ -16,13 +16,18 @@ const maybe = z.number().nullable();
 /** Rates an operator can have; loop counts and memory depend on it. */
 const rateHz = z.number().min(1).max(1000);
 
+const numbers = z.array(z.number()).max(256);
+const figures = z.object({
+  ...{ peakVelocityRadS: z.number(), stillShare: z.number(), offsetRad: maybe, interventions: z.number() },
+  ...{ endRad: numbers, motion: numbers },
+});
 const quality = z.object({
   ...{ skippedShare: z.number(), staleShare: z.number(), badWindows: z.number() },
   ...{ jerkP95RadS3: maybe, frameAgeP95Ms: maybe, oneWayP95Ms: maybe },
   refusedBy: z.array(z.string()),
+  figures: figures.exactOptional(),
 });
 
-const numbers = z.array(z.number()).max(256);
 const jointLimits = z.object({ minRad: numbers, maxRad: numbers, maxVelocityRadS: numbers });
 
 const info = z.object({

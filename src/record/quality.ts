@@ -1,7 +1,9 @@
 import { percentiles } from '../core/statistics/percentiles.ts';
 import { badWindowsOf, TICK_MS } from '../core/statistics/smoothness.ts';
+import { NS_PER_S } from '../core/time/clock.ts';
 import type { EpisodeQuality, EpisodeRow } from '../messages/recording.ts';
 import type { TraceRecord } from '../messages/trace-record.ts';
+import { FigureMeter } from './figures.ts';
 
 /**
  * Jerk is the third difference of the measured angles over steps of this length, which filters encoder noise.
@@ -23,6 +25,7 @@ export class QualityMeter {
   readonly #engagedSeqs: number[] = [];
   /** By seq: when the hand was sampled and when the robot acted, operator clock. */
   readonly #acts = new Map<number, { sampledNs: number; appliedNs: number }>();
+  readonly #figures = new FigureMeter();
   #rows = 0;
   #staleRows = 0;
 
@@ -39,6 +42,7 @@ export class QualityMeter {
     if (row.oneWayNs !== null) this.#oneWayMs.push(row.oneWayNs / 1e6);
     if (row.engaged && row.supervisor === 'engaged') this.#engagedSeqs.push(row.seq);
     this.#jerk(row);
+    this.#figures.row(row.timeNs / NS_PER_S, row.commandRad, row.stateRad);
   }
 
   trace(record: Pick<TraceRecord, 'seq' | 'sampledNs' | 'appliedNs' | 'offsetNs'>): void {
@@ -72,6 +76,7 @@ export class QualityMeter {
       frameAgeP95Ms: p95(this.#frameAgeMs),
       oneWayP95Ms: p95(this.#oneWayMs),
       badWindows: this.#badWindows(),
+      figures: this.#figures.result(),
     };
   }
 

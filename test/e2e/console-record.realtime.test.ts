@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdirSync } from 'node:fs';
+import { mkdirSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import type { Browser, Page } from 'playwright-core';
@@ -34,7 +34,7 @@ function picture(n: number): Uint8Array {
 }
 
 /** Writes an episode as the recorder does: 60 rows, two cameras. */
-function writeEpisode(dir: string, id: string, task: string): void {
+function writeEpisode(dir: string, id: string, task: string, peakVelocityRadS = 1): void {
   const cameras = ['front', 'wrist'];
   const info = {
     ...emptyInfo(id, 6, cameras),
@@ -48,7 +48,8 @@ function writeEpisode(dir: string, id: string, task: string): void {
       camera,
       captureNs: 1e12 + i * 33e6,
       encoding: 'jpeg',
-      bytes: picture(i),
+      // Two cameras with the same pictures would not pass the check of an export.
+      bytes: picture(camera === 'front' ? i : i + 11),
       captureOperatorNs: sampledNs - 12e6,
       uncertaintyNs: 1e5,
       arrivedNs: sampledNs - 4e6,
@@ -64,6 +65,10 @@ function writeEpisode(dir: string, id: string, task: string): void {
     oneWayP95Ms: 24,
     badWindows: 0,
     refusedBy: [],
+    figures: {
+      ...{ peakVelocityRadS, stillShare: 0.1, offsetRad: 0.01, endRad: [0, 0, 0, 0, 0, 0], interventions: 0 },
+      motion: Array.from({ length: 32 }, (_, i) => Math.abs(Math.sin(i / 4))),
+    },
   };
   writer.close({ ...info, rows: 60, durationS: 59 * 0.033, complete: true, quality });
 }
@@ -180,6 +185,41 @@ describe('recording from the page', { skip: needs('chromium') }, () => {
     for (let i = 0; i < 100 && (await at()) < 8; i++) await page.waitForTimeout(20);
     assert.ok((await at()) >= 8, `at row ${await at()}`);
     await page.getByTestId('play').click();
+  });
+
+  it('reviews episodes with the keyboard, and marks an unusual one', async () => {
+    await page.evaluate('document.activeElement?.blur()');
+    const before = peer.asked.length;
+    const labels = () =>
+      peer.asked
+        .slice(before)
+        .filter(({ action }) => action === 'label')
+        .map(({ episode, label }) => `${episode} ${label}`);
+    // Newest first: from the older to the newer one.
+    await page.keyboard.press('p');
+    await page.locator('[data-testid="episode-20260101-120500-001"][aria-pressed=true]').waitFor();
+    await page.keyboard.press('Shift+F');
+    await page.keyboard.press('s');
+    await page.keyboard.press('n');
+    await page.locator('[data-testid="episode-20260101-120000-001"][aria-pressed=true]').waitFor();
+    await page.keyboard.press('d');
+    for (let i = 0; i < 100 && labels().length < 2; i++) await page.waitForTimeout(20);
+    assert.deepEqual(labels(), ['20260101-120500-001 success', '20260101-120000-001 drop']);
+    for (let n = 0; n < 10; n++)
+      writeEpisode(dir, `20260102-12000${n}-001`, 'wave', n === 4 ? 9 : 1 + n / 100);
+    await page.getByRole('button', { name: 'Refresh' }).click();
+    const marks = page.getByTestId('marks-20260102-120004-001');
+    await marks.waitFor();
+    assert.match((await marks.textContent()) ?? '', /peak velocity/);
+    assert.equal(await page.locator('[data-testid^=marks-]').count(), 1);
+    assert.equal(await page.locator('.episodes .sparkline').count(), 12);
+    await page.getByTestId('episode-20260102-120004-001').scrollIntoViewIfNeeded();
+    const width = `document.querySelector('[data-testid="episode-20260102-120004-001"] img').naturalWidth`;
+    for (let i = 0; i < 100 && (await page.evaluate<number>(width)) !== WIDTH; i++)
+      await page.waitForTimeout(50);
+    assert.equal(await page.evaluate<number>(width), WIDTH, 'the thumbnail is loaded');
+    await page.screenshot({ path: path.join(artifacts, 'console-review.png') });
+    for (let n = 0; n < 10; n++) rmSync(path.join(dir, `20260102-12000${n}-001.mcap`));
   });
 
   it('exports in a separate process and shows the progress', async () => {

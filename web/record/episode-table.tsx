@@ -1,4 +1,5 @@
 import { duration, size, verdict, when } from './format.ts';
+import { Sparkline } from './sparkline.tsx';
 import type { RecordState } from './store.ts';
 
 interface Props {
@@ -24,6 +25,15 @@ export function EpisodeTable({ state, onSelect }: Props) {
               aria-pressed={episode.id === selected}
               onClick={() => onSelect(episode.id)}
             >
+              {episode.cameras[0] !== undefined && (
+                <img
+                  class="thumbnail"
+                  loading="lazy"
+                  decoding="async"
+                  alt=""
+                  src={`api/episodes/${encodeURIComponent(episode.id)}/frame?camera=${encodeURIComponent(episode.cameras[0])}&row=0`}
+                />
+              )}
               <span class="episode-task">{episode.task || 'no task'}</span>
               <span class="episode-time">{duration(episode.durationS)}</span>
               <span class="episode-when muted">{when(episode.startedAt)}</span>
@@ -31,7 +41,13 @@ export function EpisodeTable({ state, onSelect }: Props) {
               <span class={`verdict ${tone}`} title={text}>
                 {text}
               </span>
+              {episode.quality?.figures && <Sparkline values={episode.quality.figures.motion} />}
               {episode.label && <span class="tag">{episode.label}</span>}
+              {list.marks[episode.id] && (
+                <span class="tag unusual" data-testid={`marks-${episode.id}`}>
+                  unusual: {list.marks[episode.id]!.join(', ')}
+                </span>
+              )}
             </button>
           </li>
         );

@@ -24,7 +24,8 @@ export function JointPlot({ view, at, onPick }: Props) {
     const made = createPlot(box.current, view, () => position.current / 1e9, onPick);
     plot.current = made;
     const resized = new ResizeObserver(() => {
-      const { clientWidth: width, clientHeight: height } = box.current!;
+      // It may report once more after this plot has gone.
+      const { clientWidth: width = 0, clientHeight: height = 0 } = box.current ?? {};
       if (width > 0) made.setSize({ width, height });
     });
     resized.observe(box.current);

@@ -8,6 +8,7 @@ import { EpisodeTable } from './episode-table.tsx';
 import { ExportCard } from './export-card.tsx';
 import { Playback } from './playback.tsx';
 import { RecorderCard } from './recorder-card.tsx';
+import { episodeAfter, reviewOf } from './review-keys.ts';
 import { RecordStore } from './store.ts';
 
 const TELEMETRY_MS = 200;
@@ -31,9 +32,26 @@ export function openRecordPage(root: HTMLElement, context: PageContext): LazyPag
     if (before && record && before.state === 'recording' && record.state !== 'recording')
       setTimeout(() => void store.refresh(), 300);
   });
+  let isShown = false;
+  document.addEventListener('keydown', (event) => {
+    const review = isShown ? reviewOf(event) : null;
+    const { selected, list } = store.state;
+    if (review === null || list === null) return;
+    event.preventDefault();
+    if (review.kind === 'label') {
+      if (selected !== null)
+        send({ kind: 'record', action: 'label', episode: selected, label: review.label });
+    } else {
+      const next = episodeAfter(list.episodes, selected, review.by);
+      if (next !== null) void store.select(next);
+    }
+  });
   draw();
   return {
-    setShown: (shown) => shown && void store.refresh(),
+    setShown(shown) {
+      isShown = shown;
+      if (shown) void store.refresh();
+    },
     show(telemetry, nowMs) {
       latest = telemetry;
       take(nowMs);
@@ -67,6 +85,10 @@ function RecordPage({ store, send }: { store: RecordStore; send(request: RecordR
               <h3 id="episodes-title">Episodes</h3>
               <span class="muted">{list ? list.episodes.length : ''}</span>
             </header>
+            <p class="small muted">
+              Keys: <kbd>N</kbd> next, <kbd>P</kbd> previous, <kbd>K</kbd> keep, <kbd>D</kbd> drop,{' '}
+              <kbd>S</kbd> success, <kbd>F</kbd> failure. An export leaves dropped episodes out.
+            </p>
             <EpisodeTable state={state} onSelect={(id) => void store.select(id)} />
           </section>
           <ExportCard state={state} onExport={(name) => void store.export(name)} />

@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { EpisodeView } from '../../src/messages/console.ts';
-import type { EpisodeQuality, RecordRequest } from '../../src/messages/recording.ts';
+import type { EpisodeFigures, EpisodeQuality, RecordRequest } from '../../src/messages/recording.ts';
 import { milliseconds } from '../panels/labels.ts';
 import { duration, size, verdict, when } from './format.ts';
 import { FrameView } from './frame-view.tsx';
@@ -11,7 +11,7 @@ interface Props {
   send(request: RecordRequest): void;
 }
 
-const LABELS = ['success', 'failure'];
+const LABELS = ['success', 'failure', 'keep', 'drop'];
 
 /** Plays an episode: cameras, joints and the state of each row. */
 export function Playback({ view, send }: Props) {
@@ -132,6 +132,13 @@ const NUMBERS: [keyof EpisodeQuality, string, (value: number) => string][] = [
   ['badWindows', 'bad seconds', String],
 ];
 
+const FIGURES: [keyof EpisodeFigures, string, (value: number) => string][] = [
+  ['peakVelocityRadS', 'peak velocity', (value) => `${value.toFixed(2)} rad/s`],
+  ['stillShare', 'standing still', (value) => `${(100 * value).toFixed(0)} %`],
+  ['offsetRad', 'leader–follower offset', (value) => `${value.toFixed(3)} rad`],
+  ['interventions', 'taken over', String],
+];
+
 function Quality({ view: { info } }: { view: EpisodeView }) {
   const { tone, text } = verdict(info);
   const { quality } = info;
@@ -155,6 +162,13 @@ function Quality({ view: { info } }: { view: EpisodeView }) {
         <dt>size</dt>
         <dd>{size(info.sizeBytes)}</dd>
       </div>
+      {quality?.figures &&
+        FIGURES.map(([key, name, format]) => (
+          <div key={key}>
+            <dt>{name}</dt>
+            <dd>{typeof quality.figures![key] === 'number' ? format(quality.figures![key]) : '—'}</dd>
+          </div>
+        ))}
       {quality &&
         NUMBERS.map(([key, name, format]) => (
           <div key={key}>

@@ -6,6 +6,9 @@ import { episodeFile, listEpisodes } from '../episodes.ts';
 import type { SourceEpisode } from '../lerobot/layout.ts';
 import { captures, frames, readEpisode, readInfo } from '../reader.ts';
 
+/** The label of an episode that exports of its folder leave out. */
+export const DROPPED = 'drop';
+
 export interface EpisodeSource {
   file: string;
   info: EpisodeInfo;
@@ -13,7 +16,7 @@ export interface EpisodeSource {
 
 /**
  * Resolves command-line arguments: a file, a folder of recordings, or an id in the recordings folder. A
- * folder yields only its finished episodes; an unfinished episode named explicitly is rejected.
+ * folder yields only its finished episodes that are not labelled `drop`; an unfinished episode named explicitly is rejected.
  */
 export async function findEpisodes(words: readonly string[], recordDir: string): Promise<EpisodeSource[]> {
   const found: EpisodeSource[] = [];
@@ -24,7 +27,7 @@ export async function findEpisodes(words: readonly string[], recordDir: string):
 
 async function episodesOf(word: string, recordDir: string): Promise<EpisodeSource[]> {
   if (existsSync(word) && statSync(word).isDirectory()) {
-    const infos = (await listEpisodes(word)).filter(({ complete }) => complete);
+    const infos = (await listEpisodes(word)).filter(({ complete, label }) => complete && label !== DROPPED);
     if (infos.length === 0)
       throw new TeleopError('file-missing', `${word} contains no finished episode`, {
         hint: 'Record one, or recover unfinished ones with `farhand recover`.',

@@ -18,7 +18,7 @@ import {
   VIDEO_PATH,
   videoKeysOf,
 } from './layout.ts';
-import { readAll } from './parquet.ts';
+import { openParquet } from './parquet.ts';
 import { Problems } from './problems.ts';
 
 export interface CheckedDataset {
@@ -48,6 +48,15 @@ export async function checkDataset(dir: string, decode: Decode = 'sample'): Prom
   checkDigests(dir, problems);
   const pictures = await checkPictures(dir, info, videos, data, decode, problems);
   return { info, episodes, tasks, problems, pictures };
+}
+
+/** What the metadata says, without rows and statistics; `info` is null if it is unusable. */
+export async function readDatasetInfo(
+  dir: string,
+  problems: Problems,
+): Promise<{ info: DatasetInfo | null; episodes: EpisodeMeta[] }> {
+  const info = readInfoFile(dir, problems);
+  return { info, episodes: info === null ? [] : await readEpisodes(dir, info, problems, false) };
 }
 
 function readInfoFile(dir: string, problems: Problems): DatasetInfo | null {
@@ -115,7 +124,12 @@ function checkFeatures(info: DatasetInfo, problems: Problems): boolean {
 const isShape = (shape: unknown): shape is number[] =>
   Array.isArray(shape) && shape.length > 0 && shape.every((n) => Number.isInteger(n) && n > 0);
 
-async function readEpisodes(dir: string, info: DatasetInfo, problems: Problems): Promise<EpisodeMeta[]> {
+async function readEpisodes(
+  dir: string,
+  info: DatasetInfo,
+  problems: Problems,
+  withStats = true,
+): Promise<EpisodeMeta[]> {
   const episodes: EpisodeMeta[] = [];
   const files = filesBelow(path.join(dir, 'meta/episodes'))
     .filter((name) => name.endsWith('.parquet'))
@@ -124,7 +138,9 @@ async function readEpisodes(dir: string, info: DatasetInfo, problems: Problems):
   for (const name of files) {
     const file = `meta/episodes/${name}`;
     try {
-      (await readAll(path.join(dir, file))).forEach((row, i) => {
+      const parquet = await openParquet(path.join(dir, file));
+      const columns = parquet.columns.filter((column) => withStats || !STATS_COLUMN.test(column));
+      (await parquet.read(0, parquet.rows, columns)).forEach((row, i) => {
         episodes.push(episodeOf(info, row, file, i, problems));
       });
     } catch (error) {
