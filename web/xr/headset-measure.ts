@@ -27,7 +27,9 @@ export class HeadsetMeasure {
     return this.#run !== null;
   }
 
+  /** A measurement goes on when the page reconnects to the same hand. */
   setModel(model: RobotModel): void {
+    if (model.name === this.#model?.name) return;
     this.#model = model.hand === undefined ? null : model;
     this.#run = null;
   }
