@@ -9,6 +9,7 @@ import type { PackedTrace } from '../messages/trace-record.ts';
 import { BOARD } from '../operator/board.ts';
 import { jointsKeeper, jointsRing } from '../operator/joints-ring.ts';
 import { OperatorLoop } from '../operator/loop.ts';
+import type { RowFeed } from '../operator/row-feed.ts';
 import type { OpenInput } from '../operator/sampler.ts';
 import type { Rig } from '../rig/rig.ts';
 import type { Driver } from '../robot/driver.ts';
@@ -24,6 +25,8 @@ import { loadPlugin, pluginConfig } from './registry.ts';
 const HOST = '127.0.0.1';
 const ROBOT_PORTS = [4750, 4751, 4752] as const;
 const OPERATOR_PORTS = [5750, 5751, 5752, 5753] as const;
+/** Ports of the robot are below it. */
+export const FIRST_OPERATOR_PORT = 5000;
 
 export interface LocalPairOptions {
   rig: Rig;
@@ -36,6 +39,8 @@ export interface LocalPairOptions {
   /** Replaces the inputs of the rig. */
   inputs?: ReadonlyMap<string, OpenInput>;
   onClosed?: (record: PackedTrace) => void;
+  /** Feeds a recorder. */
+  rows?: RowFeed;
   /** Receives every datagram as it is sent. */
   onSend?: (bytes: Uint8Array) => void;
 }
@@ -94,6 +99,7 @@ export async function joinLocally(options: LocalPairOptions): Promise<LocalPair>
     lateness: new DurationHistogram(),
     board: SnapshotBoard.create(BOARD.size(joints)),
     onClosed: options.onClosed ?? (() => {}),
+    ...(options.rows === undefined ? {} : { rows: options.rows }),
     onJoints: jointsKeeper(joints, jointsRing(joints, 2).buffer),
   });
   robotTunnel?.attach(robot);

@@ -1,9 +1,12 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
+import { loadJpegCoder } from '../camera/encoder.ts';
+import { resampled } from '../camera/resample.ts';
 import { TeleopError } from '../core/errors.ts';
 import { packageRoot } from '../files/package-root.ts';
 import { exportCsv } from '../record/export/export-csv.ts';
 import { type ExportedEpisode, exportLeRobot } from '../record/export/export-lerobot.ts';
+import { exportPack } from '../record/export/export-pack.ts';
 import { type EpisodeSource, findEpisodes } from '../record/export/sources.ts';
 import { CODECS, type Codec } from '../record/lerobot/video.ts';
 import { type Given, JSON_OPTION, numberOption, RIG_OPTION, type Verb } from './arguments.ts';
@@ -14,11 +17,13 @@ const LINE_PERIOD_MS = 5000;
 
 export const exportVerb: Verb = {
   name: 'export',
-  usage: 'lerobot|csv DIR --from EPISODE…',
+  usage: 'lerobot|csv DIR --from EPISODE… | pack FILE --from EPISODE…',
   about: 'Exports recorded episodes as a LeRobot dataset or CSV files.',
   details: `EPISODE is an .mcap file, the id of an episode in the recordings folder, or a folder of recordings.
 lerobot: LeRobotDataset v3.0, rows on a fixed grid, one mp4 per camera and episode. Adds to a dataset it made earlier.
-csv: one file per episode, every row as it was recorded.`,
+csv: one file per episode, every row as it was recorded.
+pack: one .npz for examples/policy-small/train.py, small enough to carry to a machine without network.
+lerobot, pack: each row has the command that the robot had applied when its pictures were taken.`,
   options: {
     from: { type: 'string', value: 'EPISODE…', about: 'what to export; may be several' },
     fps: {
@@ -33,6 +38,12 @@ csv: one file per episode, every row as it was recorded.`,
       about: 'lerobot: longest gap between rows to bridge (default: 1)',
     },
     label: { type: 'string', value: 'LABEL', about: 'only episodes with this label' },
+    size: { type: 'string', value: 'WxH', about: 'pack: pictures at this size (default: 128x96)' },
+    'picture-every': {
+      type: 'string',
+      value: 'ROWS',
+      about: 'pack: every this many rows have pictures (default: 2)',
+    },
     pictures: { type: 'boolean', about: 'csv: also write the pictures, as JPEG files' },
     rig: RIG_OPTION,
     json: JSON_OPTION,
@@ -40,11 +51,12 @@ csv: one file per episode, every row as it was recorded.`,
   async run(given: Given) {
     const [kind, dir, ...more] = given.words;
     const from = given.values['from'];
-    if ((kind !== 'lerobot' && kind !== 'csv') || dir === undefined || from === undefined)
+    const isKnown = kind === 'lerobot' || kind === 'csv' || kind === 'pack';
+    if (!isKnown || dir === undefined || from === undefined)
       throw new TeleopError(
         'bad-option',
-        kind === undefined || kind === 'lerobot' || kind === 'csv'
-          ? 'export needs lerobot|csv DIR --from EPISODE…'
+        kind === undefined || isKnown
+          ? 'export needs lerobot|csv DIR --from EPISODE…, or pack FILE --from EPISODE…'
           : `there is no export format "${kind}"`,
         {
           hint: 'For example `farhand export lerobot datasets/cups --from recordings`.',
@@ -57,6 +69,7 @@ csv: one file per episode, every row as it was recorded.`,
       throw new TeleopError('bad-option', `no episode has the label "${String(label)}"`, {
         hint: 'Labels are set on the recordings page or with `farhand record label`.',
       });
+    if (kind === 'pack') return toPack(given, dir, episodes);
     return kind === 'csv' ? toCsv(given, dir, episodes) : toLeRobot(given, dir, episodes);
   },
 };
@@ -127,6 +140,39 @@ async function toCsv(given: Given, dir: string, episodes: readonly EpisodeSource
   }
   if (json) console.log(JSON.stringify({ dir, files }));
   return 0;
+}
+
+async function toPack(given: Given, file: string, episodes: readonly EpisodeSource[]): Promise<number> {
+  const json = given.values['json'] === true;
+  const [widthPx, heightPx] = sizeOf(given);
+  const coder = await loadJpegCoder('install it: the pictures of a pack are decoded and encoded anew');
+  const report = await exportPack({
+    ...{ file, episodes, widthPx, heightPx },
+    fps: numberOption(given, 'fps', 1, 240),
+    maxGapS: numberOption(given, 'max-gap', 0.01, 3600) ?? 1,
+    pictureEvery: numberOption(given, 'picture-every', 1, 100) ?? 2,
+    decode: (jpeg, width, height) => {
+      const picture = coder.decode(jpeg);
+      return picture && resampled(picture, width, height).pixels;
+    },
+    onEpisode: (id, rows) => json || console.log(`${id}: ${rows} rows`),
+  });
+  const { rows, pictures, sizeBytes } = report;
+  if (json) console.log(JSON.stringify({ file, ...report }));
+  else
+    console.log(
+      `${file}: ${report.episodes} episodes, ${rows} rows, ${pictures} pictures, ${(sizeBytes / 2 ** 20).toFixed(1)} MiB`,
+    );
+  return 0;
+}
+
+function sizeOf(given: Given): [number, number] {
+  const [, width, height] = /^(\d+)x(\d+)$/.exec(String(given.values['size'] ?? '128x96')) ?? [];
+  const size: [number, number] = [Number(width), Number(height)];
+  if (size.every((px) => px >= 16 && px <= 2048 && px % 16 === 0)) return size;
+  throw new TeleopError('bad-option', `--size ${String(given.values['size'])} is not valid`, {
+    hint: 'Width and height are multiples of 16, for example --size 128x96.',
+  });
 }
 
 function codecOf(given: Given): Codec {

@@ -1,8 +1,9 @@
 import { DEMO_CAMERAS } from '../app/run-demo.ts';
 import { openPolicyFrames } from '../policy/frames.ts';
+import { openPolicy, policyAddress } from '../policy/open-policy.ts';
+import type { PolicyCounts } from '../policy/player.ts';
+import { policyFps, REQUEST_ROWS } from '../policy/rate.ts';
 import { runPolicy } from '../policy/run.ts';
-import type { PolicyCounts } from '../policy/runner.ts';
-import { policyAddress } from '../policy/transports.ts';
 import { datasetFps } from '../record/lerobot/dataset-fps.ts';
 import { loadRig } from '../rig/rig.ts';
 import { loadModel } from '../rig/robot-models.ts';
@@ -11,21 +12,23 @@ import { onEndRequest } from './process.ts';
 
 export const policyVerb: Verb = {
   name: 'policy',
-  usage: 'ADDRESS [--rig NAME|FILE] [key=value …]',
+  usage: 'POLICY [--rig NAME|FILE] [key=value …]',
   about:
     'Lets a policy drive the running robot: sends it observations, passes its actions through the supervisor.',
-  details: `ADDRESS is http://HOST:PORT/PATH, or tcp://HOST:PORT for ZeroMQ REQ/REP. docs/datasets.md has the JSON.
-Needs an armed robot and an operator on this machine, started with operator.inputs.joints={}. Cameras are those of the
-rig: give the same settings as for the operator. A tick with a stale camera is skipped, and a late reply is dropped; both
-are counted. After a hold that the policy did not cause, restart it.`,
+  details: `POLICY is an ONNX file, or a server: http://HOST:PORT/PATH, or tcp://HOST:PORT for ZeroMQ REQ/REP; docs/policies.md
+describes each. Needs an armed robot and an operator on this machine, started with operator.inputs.joints={}. Cameras are
+those of the rig: give the same settings as for the operator. Row 0 of a reply is for the instant of its observation: rows
+that are past when it arrives are not used. A tick with a stale camera makes no request. After a hold that the policy did
+not cause, restart it.`,
   options: {
     hz: {
       type: 'string',
       value: 'N',
-      about: 'requests per second, 1 to 100 (default: the rate of --dataset, else 10)',
+      about: 'rows per second, 1 to 100 (default: what the policy or --dataset declares, else 10)',
     },
     dataset: { type: 'string', value: 'DIR', about: 'the LeRobot dataset that the policy was trained on' },
-    timeout: { type: 'string', value: 'MS', about: 'replies later than this are dropped (default: 100)' },
+    every: { type: 'string', value: 'ROWS', about: `rows between requests (default: ${REQUEST_ROWS})` },
+    timeout: { type: 'string', value: 'MS', about: 'a request without a reply is given up (default: 5000)' },
     stale: {
       type: 'string',
       value: 'MS',
@@ -44,20 +47,25 @@ are counted. After a hold that the policy did not cause, restart it.`,
     const json = given.values['json'] === true;
     loadModel(config.model);
     const settings = {
-      address: policyAddress(given.words[0]!),
       task: String(given.values['task'] ?? ''),
-      hz: requestRate(given),
-      timeoutMs: numberOption(given, 'timeout', 1, 10_000) ?? 100,
+      everyRows: numberOption(given, 'every', 1, 100) ?? REQUEST_ROWS,
+      timeoutMs: numberOption(given, 'timeout', 1, 60_000) ?? 5000,
       staleAfterMs: numberOption(given, 'stale', 20, 60_000) ?? 1000,
       durationS: numberOption(given, 'duration', 1, 86_400),
     };
+    const address = policyAddress(given.words[0]!);
+    const hz = requestRate(given);
     const stop = new AbortController();
     onEndRequest(() => stop.abort());
+    const policy = await openPolicy(address);
     const { cameras, frames, close } = await openPolicyFrames(config);
     try {
+      const fps = policyFps(policy.facts, hz, (text) => console.error(text));
       const counts = await runPolicy({
         rig: config,
         ...settings,
+        policy,
+        fps,
         cameras,
         frames,
         stop: stop.signal,
@@ -69,15 +77,16 @@ are counted. After a hold that the policy did not cause, restart it.`,
       return 0;
     } finally {
       close();
+      policy.close();
     }
   },
 };
 
-/** The dataset's rate unless another is given, which is warned about. */
-function requestRate(given: Given): number {
+/** The dataset's rate unless another is given, which is warned about; null: neither is. */
+function requestRate(given: Given): number | null {
   const hz = numberOption(given, 'hz', 1, 100);
   const { dataset } = given.values;
-  if (typeof dataset !== 'string') return hz ?? 10;
+  if (typeof dataset !== 'string') return hz;
   const fps = datasetFps(dataset);
   if (hz !== null && hz !== fps)
     console.error(
@@ -87,16 +96,15 @@ function requestRate(given: Given): number {
 }
 
 function countsText({
-  ticks,
   asked,
-  acted,
+  answered,
   idle,
   late,
   malformed,
   failed,
-  busy,
+  stalls,
   skipped,
 }: PolicyCounts): string {
   const missed = Object.entries(skipped).map(([why, count]) => `${why} ${count}`);
-  return `${ticks} ticks, ${asked} requests, ${acted} acted, ${idle} idle; late ${late}, malformed ${malformed}, failed ${failed}, busy ${busy}; skipped: ${missed.join(', ')}`;
+  return `${asked} requests, ${answered} answered, ${idle} idle; late ${late}, malformed ${malformed}, failed ${failed}, stalls ${stalls}; skipped: ${missed.join(', ')}`;
 }

@@ -1,26 +1,42 @@
 import { createHash } from 'node:crypto';
+import { demonstrate } from '../app/world/demonstrate.ts';
+import { runPolicySeed } from '../app/world/policy-seed.ts';
 import { TeleopError } from '../core/errors.ts';
 import { percentiles } from '../core/statistics/percentiles.ts';
 import { wilson } from '../core/statistics/wilson.ts';
 import { askOperator } from '../desk/ask.ts';
-import { openPolicy } from '../policy/transports.ts';
+import { openPolicy } from '../policy/open-policy.ts';
+import type { Policy } from '../policy/policy.ts';
+import { policyFps, REQUEST_ROWS } from '../policy/rate.ts';
 import { loadRig } from '../rig/rig.ts';
 import { loadModel } from '../rig/robot-models.ts';
+import { PROFILES, type ProfileName } from '../wire/emulator/profiles.ts';
 import { armFacts } from '../world/arm-facts.ts';
 import { loadMujoco } from '../world/mujoco.ts';
 import { type Episode, runExpert } from '../world/run-episode.ts';
+import type { Task } from '../world/task.ts';
 import { TASKS, taskNamed } from '../world/task-list.ts';
 import { WorkWorld } from '../world/work-world.ts';
 import { type Given, JSON_OPTION, numberOption, RIG_OPTION, type Verb } from './arguments.ts';
-import { PolicyEyes, runPolicySeed } from './world-policy.ts';
+
+/** A hand like a person's, at a pace at which the arm follows. */
+const DEMONSTRATOR = { speed: 1, eager: true, variation: 1 };
+/** As small as a small policy sees them. */
+const DEMO_CAMERAS = ['front', 'wrist'].flatMap((name) =>
+  ['widthPx=128', 'heightPx=96', 'fpsHz=15', 'quality=85'].map(
+    (setting) => `cameras.list.${name}.${setting}`,
+  ),
+);
 
 export const worldVerb: Verb = {
   name: 'world',
-  usage: 'list | show TASK | run | reset [key=value …]',
+  usage: 'list | show TASK | run | record DIR | reset [key=value …]',
   about:
     'Tasks in a simulated world with physics: lists them, describes one, or lets an expert do many seeds.',
   details: `run has no robot process and no clock: it computes as fast as it can. Each seed is one line, then the success rate.
-A policy gets the JSON of docs/datasets.md with pictures front and wrist; the clock stands still while it thinks.
+A policy (docs/policies.md) drives through the whole rig: operator, link, playout, supervisor and cameras, on a simulated
+clock that stands still while it computes; --inference is how long an answer takes on that clock.
+record lets the expert demonstrate seeds through the same rig, and saves each as an episode.
 The same seed gives the same start and, on one machine, the same result: \`hash\` is that of the final state.
 reset puts the things of a running world back: \`farhand world reset --seed 7\`, without a seed to the next one.
 Do a task yourself: \`farhand demo --rig world world.task=stack world.seed=7\`.`,
@@ -33,9 +49,16 @@ Do a task yourself: \`farhand demo --rig world world.task=stack world.seed=7\`.`
     input: {
       type: 'string',
       value: 'NAME',
-      about: 'what moves the arm: expert, or policy:ADDRESS (default: expert)',
+      about: 'what moves the arm: expert, or policy:model.onnx, policy:ws://…, … (default: expert)',
     },
-    hz: { type: 'string', value: 'N', about: 'policy: requests per simulated second (default: 10)' },
+    hz: { type: 'string', value: 'N', about: 'policy: rows per second (default: what the policy declares)' },
+    every: {
+      type: 'string',
+      value: 'ROWS',
+      about: `policy: rows between requests (default: ${REQUEST_ROWS})`,
+    },
+    inference: { type: 'string', value: 'MS', about: 'policy: how long an answer takes (default: 0)' },
+    link: { type: 'string', value: 'NAME', about: 'emulated link of `farhand link` (default: off)' },
     json: JSON_OPTION,
   },
   async run(given: Given) {
@@ -44,6 +67,7 @@ Do a task yourself: \`farhand demo --rig world world.task=stack world.seed=7\`.`
     if (action === 'list' && name === undefined) list(json);
     else if (action === 'show' && name !== undefined && more.length === 0) show(given, name, json);
     else if (action === 'run' && name === undefined) return run(given, json);
+    else if (action === 'record' && name !== undefined && more.length === 0) return record(given, name, json);
     else if (action === 'reset' && name === undefined) await reset(given, json);
     else
       throw new TeleopError('bad-option', `world has no action "${given.words.join(' ')}"`, {
@@ -88,46 +112,105 @@ function show(given: Given, name: string, json: boolean): void {
 const modelOf = (given: Given) => loadModel(String(given.values['model'] ?? 'ur3'));
 
 async function run(given: Given, json: boolean): Promise<number> {
-  const input = String(given.values['input'] ?? 'expert');
   const task = taskNamed(String(given.values['task'] ?? 'sort'));
   const [from, to] = seedsOf(String(given.values['seeds'] ?? '100000-100009'));
-  const world = new WorkWorld(await loadMujoco(), modelOf(given), task);
-  const readyRad = world.reach.ready();
-  const { runSeed, close } = await openInput(input, world, readyRad, numberOption(given, 'hz', 1, 100) ?? 10);
+  const { runSeed, close, model } = await openInput(given, task);
   const episodes: Episode[] = [];
   const startedMs = performance.now();
   try {
     for (let seed = from; seed <= to; seed++) {
       const episode = await runSeed(seed);
       episodes.push(episode);
-      print(json, { task: task.name, ...episode, timeS: round(episode.timeS, 2), hash: hashOf(world) });
+      print(json, { task: task.name, ...episode, timeS: round(episode.timeS, 2) });
     }
   } finally {
     close();
   }
   const summary = summaryOf(episodes, (performance.now() - startedMs) / 1000);
-  print(json, { task: task.name, model: world.model.name, input, ...summary });
+  print(json, { task: task.name, model, input: String(given.values['input'] ?? 'expert'), ...summary });
   return summary.successes === summary.seeds ? 0 : 1;
 }
 
-/** What moves the arm: the expert, or `policy:ADDRESS`. */
+/** What moves the arm: the expert, or `policy:ADDRESS` through a whole rig. */
 async function openInput(
-  input: string,
-  world: WorkWorld,
-  readyRad: Float64Array,
-  hz: number,
-): Promise<{ runSeed(seed: number): Episode | Promise<Episode>; close(): void }> {
-  if (input === 'expert') return { runSeed: (seed) => runExpert(world, seed, readyRad), close: () => {} };
+  given: Given,
+  task: Task,
+): Promise<{ runSeed(seed: number): Episode | Promise<Episode>; close(): void; model: string }> {
+  const input = String(given.values['input'] ?? 'expert');
+  const mujoco = await loadMujoco();
+  if (input === 'expert') {
+    const world = new WorkWorld(mujoco, modelOf(given), task);
+    const readyRad = world.reach.ready();
+    return {
+      runSeed: (seed) => ({ ...runExpert(world, seed, readyRad), hash: hashOf(world) }),
+      close: () => {},
+      model: world.model.name,
+    };
+  }
   if (!input.startsWith('policy:'))
     throw new TeleopError('bad-option', `there is no input "${input}" for world run`, {
-      hint: 'Use --input expert, or --input policy:http://127.0.0.1:8080/act.',
+      hint: 'Use --input expert, or --input policy:model.onnx.',
     });
-  const channel = await openPolicy(input.slice('policy:'.length));
-  const eyes = await PolicyEyes.open(world);
+  const policy = await openPolicy(input.slice('policy:'.length));
+  const settings = policySettings(given, task, policy);
   return {
-    runSeed: (seed) => runPolicySeed(world, seed, readyRad, channel, eyes, hz),
-    close: () => channel.close(),
+    runSeed: (seed) => runPolicySeed({ ...settings, mujoco, policy, seed }),
+    close: () => policy.close(),
+    model: settings.rig.model,
   };
+}
+
+/** The rig `world` with the input `joints`, through which a program drives. */
+function policySettings(given: Given, task: Task, { facts }: Policy) {
+  const rig = loadRig(String(given.values['rig'] ?? 'world'), [
+    `robot.options.task=${task.name}`,
+    ...(given.values['model'] === undefined ? [] : [`model=${String(given.values['model'])}`]),
+    'operator.inputs={"joints":{}}',
+    'operator.input=joints',
+    'robot.network=none',
+    ...DEMO_CAMERAS,
+    ...given.overrides,
+  ]).config;
+  return {
+    rig,
+    fps: policyFps(facts, numberOption(given, 'hz', 1, 100), (text) => console.error(text)),
+    everyRows: numberOption(given, 'every', 1, 100) ?? REQUEST_ROWS,
+    inferenceMs: numberOption(given, 'inference', 0, 5000) ?? 0,
+    link: linkOf(given),
+  };
+}
+
+function linkOf(given: Given): ProfileName {
+  const name = String(given.values['link'] ?? 'off');
+  if (name in PROFILES) return name as ProfileName;
+  throw new TeleopError('bad-option', `there is no link "${name}"`, {
+    hint: `Choose one of ${Object.keys(PROFILES).join(', ')}.`,
+  });
+}
+
+/** Demonstrations by the expert, recorded through the whole rig. */
+async function record(given: Given, dir: string, json: boolean): Promise<number> {
+  const task = taskNamed(String(given.values['task'] ?? 'sort'));
+  const [from, to] = seedsOf(String(given.values['seeds'] ?? '0-9'));
+  const rig = loadRig(String(given.values['rig'] ?? 'world'), [
+    `robot.options.task=${task.name}`,
+    ...(given.values['model'] === undefined ? [] : [`model=${String(given.values['model'])}`]),
+    `record.task=${JSON.stringify(task.instruction)}`,
+    `operator.inputs=${JSON.stringify({ expert: DEMONSTRATOR })}`,
+    'operator.input=expert',
+    'robot.network=none',
+    ...DEMO_CAMERAS,
+    ...given.overrides,
+  ]).config;
+  const mujoco = await loadMujoco();
+  const link = linkOf(given);
+  let failures = 0;
+  for (let seed = from; seed <= to; seed++) {
+    const done = await demonstrate({ mujoco, rig, seed, link }, dir);
+    if (!done.success) failures++;
+    print(json, { task: task.name, ...done, timeS: round(done.timeS, 2) });
+  }
+  return failures === 0 ? 0 : 1;
 }
 
 const RESET_MS = 3000;

@@ -50,6 +50,8 @@ export interface EpisodeRow {
   uncertaintyNs: number | null;
   playoutDelayNs: number | null;
   frames: Record<string, RowFrame>;
+  /** Who drove: absent in recordings from before this was recorded. */
+  source?: RowSource;
 }
 
 /** Of the robot's joints, in the model's order. */
@@ -58,6 +60,10 @@ export interface JointLimits {
   maxRad: number[];
   maxVelocityRadS: number[];
 }
+
+/** Who drives the robot at an instant. */
+export const ROW_SOURCES = ['none', 'person', 'policy'] as const;
+export type RowSource = (typeof ROW_SOURCES)[number];
 
 /** What is known about an episode without reading its rows. */
 export interface EpisodeInfo {

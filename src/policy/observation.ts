@@ -15,17 +15,58 @@ export interface ObservationSettings {
   staleAfterMs: number;
 }
 
-/** A policy's input: the same data that a recorded row joins. JSON, pictures in base64. */
+export interface ObservedFrame {
+  captureNs: number;
+  ageMs: number | null;
+  encoding: 'jpeg';
+  bytes: Uint8Array;
+}
+
+/** A policy's input: the same data that a recorded row joins. */
 export interface Observation {
   tick: number;
+  /** What the observation is of, operator clock: the oldest of its pictures, or the state without a camera. */
+  instantNs: number;
   task: string;
   robot: string;
   joints: readonly string[];
-  state: { positionsRad: number[]; gripper: number; ageMs: number; supervisor: string };
-  frames: Record<string, { captureNs: number; ageMs: number | null; encoding: 'jpeg'; data: string }>;
+  state: {
+    positionsRad: number[];
+    gripper: number;
+    /** Torque from outside on each joint (N·m), then the gripper's force (N) if there is one; null: unknown. */
+    effort: number[] | null;
+    ageMs: number;
+    supervisor: string;
+  };
+  frames: Record<string, ObservedFrame>;
 }
 
 export type Unobserved = 'no-robot' | 'stale-state' | 'missing-camera' | 'stale-camera';
+
+/** A robot's state at an instant of the operator's clock. */
+export interface ObservedState {
+  positionsRad: number[];
+  gripper: number;
+  effort: number[] | null;
+  supervisor: string;
+  measuredNs: number;
+}
+
+/** The state that telemetry reports; null without a connected robot. */
+export function stateOf(telemetry: Telemetry | null): ObservedState | null {
+  if (telemetry?.robot == null || !telemetry.link.connected) return null;
+  const { measuredRad, gripper, state, externalNm, gripperN } = telemetry.robot;
+  const stateAgeMs = telemetry.link.stateAgeMs ?? Number.POSITIVE_INFINITY;
+  return {
+    ...{ positionsRad: measuredRad, gripper, supervisor: state },
+    effort: effortOf(externalNm ?? null, gripperN ?? null),
+    measuredNs: telemetry.operatorNs - stateAgeMs * 1e6,
+  };
+}
+
+function effortOf(externalNm: readonly number[] | null, gripperN: number | null): number[] | null {
+  return externalNm === null ? null : [...externalNm, ...(gripperN === null ? [] : [gripperN])];
+}
 
 /**
  * Joins the newest state with the newest picture of every camera at one instant (operator clock), or returns
@@ -33,40 +74,41 @@ export type Unobserved = 'no-robot' | 'stale-state' | 'missing-camera' | 'stale-
  */
 export function observe(
   tick: number,
-  telemetry: Telemetry | null,
+  state: ObservedState | null,
   frames: FrameSource,
   nowNs: number,
   settings: ObservationSettings,
 ): Observation | Unobserved {
   const { staleAfterMs, cameras, task, robot, joints } = settings;
-  if (telemetry?.robot == null || !telemetry.link.connected) return 'no-robot';
-  const ageMs =
-    (nowNs - telemetry.operatorNs) / 1e6 + (telemetry.link.stateAgeMs ?? Number.POSITIVE_INFINITY);
+  if (state === null) return 'no-robot';
+  const ageMs = (nowNs - state.measuredNs) / 1e6;
   if (!(ageMs <= staleAfterMs)) return 'stale-state';
   const seen: Observation['frames'] = {};
+  let instantNs = cameras.length === 0 ? state.measuredNs : nowNs;
   for (const camera of cameras) {
     const frame = frames.newest(camera);
     if (frame === null) return 'missing-camera';
     // A silent camera, or one whose pictures arrive too old over a slow network.
-    const silentNs = nowNs - frame.arrivedNs;
-    const ageNs = Number.isFinite(frame.captureOperatorNs) ? nowNs - frame.captureOperatorNs : silentNs;
-    if (Math.max(silentNs, ageNs) > staleAfterMs * 1e6) return 'stale-camera';
-    seen[camera] = {
-      captureNs: frame.captureNs,
-      ageMs: Number.isFinite(frame.captureOperatorNs) ? (nowNs - frame.captureOperatorNs) / 1e6 : null,
-      encoding: 'jpeg',
-      data: Buffer.from(frame.bytes.buffer, frame.bytes.byteOffset, frame.bytes.byteLength).toString(
-        'base64',
-      ),
-    };
+    const isStamped = Number.isFinite(frame.captureOperatorNs);
+    const capturedNs = isStamped ? frame.captureOperatorNs : frame.arrivedNs;
+    if (nowNs - Math.min(capturedNs, frame.arrivedNs) > staleAfterMs * 1e6) return 'stale-camera';
+    instantNs = Math.min(instantNs, capturedNs);
+    const picture = { captureNs: frame.captureNs, encoding: 'jpeg' as const, bytes: frame.bytes };
+    seen[camera] = { ...picture, ageMs: isStamped ? (nowNs - capturedNs) / 1e6 : null };
   }
-  const { measuredRad, gripper, state } = telemetry.robot;
+  const { positionsRad, gripper, effort, supervisor } = state;
   return {
-    tick,
-    task,
-    robot,
-    joints,
-    state: { positionsRad: measuredRad, gripper, ageMs, supervisor: state },
+    ...{ tick, instantNs, task, robot, joints },
+    state: { positionsRad, gripper, effort, ageMs, supervisor },
     frames: seen,
   };
+}
+
+/** The gripper holds something: keep it closed. */
+const HOLDING_N = 2;
+
+/** Joints and gripper to begin from, such that nothing moves and nothing held is dropped. */
+export function heldPose({ positionsRad, gripper, effort }: ObservedState): Float64Array {
+  const gripperN = effort?.[positionsRad.length] ?? 0;
+  return Float64Array.from([...positionsRad, gripperN > HOLDING_N ? 1 : gripper]);
 }

@@ -5,15 +5,17 @@ import { JointDesk } from '../desk/joint-desk.ts';
 import { power } from '../desk/power.ts';
 import type { Rig } from '../rig/rig.ts';
 import { loadModel } from '../rig/robot-models.ts';
-import { type FrameSource, observe } from './observation.ts';
-import { type PolicyCounts, PolicyRunner } from './runner.ts';
-import { openPolicy } from './transports.ts';
+import { type FrameSource, heldPose, observe, stateOf } from './observation.ts';
+import { type PolicyCounts, PolicyPlayer } from './player.ts';
+import type { Policy } from './policy.ts';
 
 export interface PolicyOptions {
   rig: Rig;
-  address: string;
+  policy: Policy;
   task: string;
-  hz: number;
+  /** Rows per second of the policy, and rows between two requests. */
+  fps: number;
+  everyRows: number;
   timeoutMs: number;
   staleAfterMs: number;
   durationS: number | null;
@@ -25,72 +27,98 @@ export interface PolicyOptions {
 }
 
 const CONTACT_MS = 10_000;
+/** Targets per second; the input joins them by straight lines. */
+const SEND_HZ = 100;
 /** The input's limit unless the rig sets another, and how much earlier a pause counts as noticed by it. */
 const INPUT_STALE_MS = 250;
 const MARGIN_MS = 30;
 /** After this many consecutive failures the policy counts as gone. */
 const MAX_FAILED = 50;
+/** Before the first receipt: link and playout of a quiet local network. */
+const FIRST_LEAD_NS = 40e6;
 
 /**
  * Lets a policy drive a running operator on this machine. Its actions are joint targets of the operator's input
  * `joints`: they start with a slow approach and pass the same link and supervisor.
  */
 export async function runPolicy(options: PolicyOptions): Promise<PolicyCounts> {
-  const { rig, timeoutMs } = options;
-  const model = loadModel(rig.model);
-  const joints = model.joints.map(({ name }) => name);
-  const channel = await openPolicy(options.address);
+  const { rig } = options;
   const desk = await JointDesk.open(rig);
-  const settings = { ...options, robot: model.name, joints };
-  const runner = new PolicyRunner({
-    clock: monotonicClock,
-    joints: joints.length,
-    observe: (tick) => observe(tick, desk.newest, options.frames, monotonicClock.nowNs(), settings),
-    ask: (observation, signal) => channel.ask(observation, signal),
-    act: (jointsRad, gripper, clutch) => desk.target(jointsRad, gripper, clutch),
-    timeoutMs,
-    holdAfterMs: Number(rig.operator.inputs['joints']?.['staleAfterMs'] ?? INPUT_STALE_MS) - MARGIN_MS,
-    isAdmitted: () => desk.isAdmitted,
-    follows: () => desk.newest?.operator.mode === 'teleop' && desk.newest.robot?.state === 'engaged',
-  });
+  const player = createPlayer(options, desk);
   try {
     await desk.take(CONTACT_MS);
     await power(desk, false);
-    await ticks(runner, desk, options);
-    return runner.counts;
+    await ticks(player, desk, options);
+    return player.counts;
   } finally {
-    runner.stop();
+    player.stop();
     const robot = desk.newest?.robot;
     if (robot) for (let i = 0; i < 3; i++) desk.target(robot.measuredRad, robot.gripper, false);
     await sleep(50);
     desk.close();
-    channel.close();
   }
 }
 
-function stateOf(desk: JointDesk): string {
+function createPlayer(options: PolicyOptions, desk: JointDesk): PolicyPlayer {
+  const { rig, policy, fps, everyRows, timeoutMs, frames } = options;
+  const model = loadModel(rig.model);
+  const joints = model.joints.map(({ name }) => name);
+  const settings = { ...options, robot: model.name, joints };
+  return new PolicyPlayer({
+    ...{ clock: monotonicClock, joints: joints.length, fps, everyRows, timeoutMs },
+    observe: (tick) => observe(tick, stateOf(desk.newest), frames, monotonicClock.nowNs(), settings),
+    held: () => {
+      const state = stateOf(desk.newest);
+      return state && heldPose(state);
+    },
+    infer: (observation, signal) => policy.infer(observation, signal),
+    act: (jointsRad, gripper, clutch) => desk.target(jointsRad, gripper, clutch),
+    leadNs: leadOf(desk),
+    holdAfterMs: Number(rig.operator.inputs['joints']?.['staleAfterMs'] ?? INPUT_STALE_MS) - MARGIN_MS,
+    isAdmitted: () => desk.isAdmitted,
+    follows: () => desk.newest?.operator.mode === 'teleop' && desk.newest.robot?.state === 'engaged',
+  });
+}
+
+/** From sending a target until it is applied, by the newest receipts. */
+function leadOf(desk: JointDesk): () => number {
+  let leadNs = FIRST_LEAD_NS;
+  let seenNs = Number.NaN;
+  return () => {
+    const seen = desk.newest;
+    if (seen !== null && seen.operatorNs !== seenNs) {
+      seenNs = seen.operatorNs;
+      const filterNs = (seen.operator.filterDelayMs ?? 0) * 1e6;
+      for (const { oneWayMs } of seen.closed)
+        if (oneWayMs !== null) leadNs += 0.02 * (oneWayMs * 1e6 + filterNs - leadNs);
+    }
+    return leadNs + 1e9 / SEND_HZ;
+  };
+}
+
+function stateText(desk: JointDesk): string {
   const robot = desk.newest?.robot;
   return robot ? `${robot.state} (${robot.cause})` : 'no state received';
 }
 
 async function ticks(
-  runner: PolicyRunner,
+  player: PolicyPlayer,
   desk: JointDesk,
-  { hz, durationS, stop, onCounts }: PolicyOptions,
+  { durationS, stop, onCounts }: PolicyOptions,
 ): Promise<void> {
   const startMs = performance.now();
   for (let tick = 0; !stop.aborted; tick++) {
-    const atMs = startMs + (1000 * tick) / hz;
+    const atMs = startMs + (1000 * tick) / SEND_HZ;
     await sleep(Math.max(0, atMs - performance.now()));
     if (durationS !== null && performance.now() - startMs > 1000 * durationS) return;
-    runner.tick();
-    if (tick % Math.ceil(hz) === 0) onCounts(runner.counts);
-    if (runner.overruled)
-      throw new TeleopError('policy-failed', `the robot stopped following the policy: ${stateOf(desk)}`, {
+    player.tick();
+    if (tick % SEND_HZ === 0) onCounts(player.counts);
+    if (player.hand.overruled)
+      throw new TeleopError('policy-failed', `the robot stopped following the policy: ${stateText(desk)}`, {
         hint: 'Check the robot’s state on the page, clear what stopped it, and restart the policy.',
       });
-    const { failed, acted, idle } = runner.counts;
-    if (failed >= MAX_FAILED && acted + idle === 0)
+    const { failed, answered, idle } = player.counts;
+    if (failed >= MAX_FAILED && answered + idle === 0)
       throw new TeleopError('policy-failed', `the policy does not answer (${failed} requests)`, {
         hint: 'Start the policy first, and check that its address matches the one given here.',
       });

@@ -7,8 +7,8 @@ const MIN_MOVE_S = 0.15;
 /** Peak over mean speed of a minimum-jerk move. */
 const PEAK = 1.875;
 const MAX_TURN_RAD_S = 2.5;
-/** Time for an arm to arrive where the hand is. */
-const FOLLOWING_S = 0.4;
+/** Time for an arm to arrive where the hand is, over any link. */
+export const FOLLOWING_S = 0.4;
 
 /** Carries out an expert's moves in time: where the point between the pads should be. */
 export class ExpertHand {
@@ -18,6 +18,7 @@ export class ExpertHand {
   isDone = false;
   readonly #moves: Iterator<Move, void, void>;
   readonly #actual: WorldView | null;
+  readonly #followingS: number;
   readonly #fromM = new Float64Array(3);
   readonly #toM = new Float64Array(3);
   #toYawRad = 0;
@@ -37,9 +38,11 @@ export class ExpertHand {
     pointM: ArrayLike<number>,
     yawRad = 0,
     actual: WorldView | null = null,
+    followingS = FOLLOWING_S,
   ) {
     this.#moves = moves;
     this.#actual = actual;
+    this.#followingS = followingS;
     this.pointM.set([pointM[0]!, pointM[1]!, pointM[2]!]);
     this.yawRad = yawRad;
   }
@@ -73,7 +76,7 @@ export class ExpertHand {
     const farM = Math.hypot(...this.#toM.map((goal, i) => goal - this.#fromM[i]!));
     const turnRad = Math.abs(this.#toYawRad - this.yawRad);
     this.#movingS = Math.max(MIN_MOVE_S, (PEAK * farM) / value.speedMS, (PEAK * turnRad) / MAX_TURN_RAD_S);
-    this.#lengthS = this.#movingS + value.restS + (this.#actual === null ? 0 : FOLLOWING_S);
+    this.#lengthS = this.#movingS + value.restS + (this.#actual === null ? 0 : this.#followingS);
   }
 
   #aim({ xM, yM, zM, yawRad }: Extract<Move, { kind: 'go' }>): void {

@@ -6,7 +6,7 @@ import type { WorkWorld } from './work-world.ts';
 const CYCLE_S = 0.005;
 const STEPS = Math.round(CYCLE_S / STEP_S);
 /** After the expert's last move, time for things to come to rest. */
-const SETTLE_S = 1;
+const SETTLE_S = 1.5;
 
 export interface Episode {
   seed: number;
@@ -14,8 +14,10 @@ export interface Episode {
   score: number;
   /** Simulated time until success, or until the end. */
   timeS: number;
-  /** Cycles in which the arm did not reach the hand. */
-  outOfReach: number;
+  /** Expert: cycles in which the arm did not reach the hand. */
+  outOfReach?: number;
+  /** Of the final state. */
+  hash?: string;
 }
 
 /** Lets the task's expert do a seed at 200 Hz, without a clock: as fast as the machine computes. */

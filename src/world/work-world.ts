@@ -12,7 +12,7 @@ import { type Place, type Score, type Seen, seenAt, type Task, type WorldView } 
 /** How often progress is judged. */
 const JUDGE_STEPS = 20;
 /** Success counts once it has lasted this long. */
-const LASTING_S = 0.25;
+const LASTING_S = 1;
 
 export interface Progress {
   elapsedS: number;

@@ -9,6 +9,7 @@ import { after, before, describe, it } from 'node:test';
 import { type LocalRobot, startLocalRobot } from '../../src/app/local-robot.ts';
 import { JointDesk } from '../../src/desk/joint-desk.ts';
 import type { EpisodeRow } from '../../src/messages/recording.ts';
+import { httpPolicy } from '../../src/policy/json-policy.ts';
 import { type PolicyOptions, runPolicy } from '../../src/policy/run.ts';
 import { exportCsv } from '../../src/record/export/export-csv.ts';
 import { findEpisodes, openSource } from '../../src/record/export/sources.ts';
@@ -63,11 +64,12 @@ describe('replay and policy on a simulated robot', () => {
     rmSync(dir, { recursive: true, force: true });
   });
 
-  const policyOptions = (address: string): PolicyOptions => ({
+  const policyOptions = (url: string): PolicyOptions => ({
     rig: robot.rig,
-    address,
+    policy: httpPolicy(url),
     task: 'swing',
-    hz: 20,
+    fps: 20,
+    everyRows: 1,
     timeoutMs: 2000,
     staleAfterMs: 1000,
     durationS: 3,
@@ -124,7 +126,7 @@ describe('replay and policy on a simulated robot', () => {
     }, 20);
     try {
       const counts = await runPolicy(policyOptions(url));
-      assert.ok(counts.acted > 30 && counts.malformed === 0, JSON.stringify(counts));
+      assert.ok(counts.answered > 30 && counts.malformed === 0, JSON.stringify(counts));
       assert.ok(states.has('engaged'));
       // The swing is 0.3 rad wide, and a policy that looks ahead cuts corners.
       assert.ok(reachedRad > 0.1, `${reachedRad} rad`);
@@ -140,9 +142,9 @@ describe('replay and policy on a simulated robot', () => {
     }).listen(0, '127.0.0.1');
     await once(server, 'listening');
     const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
-    const short = { ...policyOptions(url), timeoutMs: 100, durationS: 0.7 };
+    const short = { ...policyOptions(url), timeoutMs: 100, durationS: 1.5 };
     const late = await runPolicy(short);
-    assert.ok(late.late > 1 && late.acted === 0, JSON.stringify(late));
+    assert.ok(late.late > 1 && late.answered === 0, JSON.stringify(late));
     const frame = { camera: 'front', captureNs: 1, encoding: 'jpeg', bytes: new Uint8Array(4) } as const;
     const old = { ...frame, captureOperatorNs: 1, uncertaintyNs: 0, arrivedNs: 1 };
     const stale = await runPolicy({ ...short, cameras: ['front'], frames: { newest: () => old } });

@@ -116,15 +116,18 @@ it('a policy or a person can be judged without a page: an expert does seeds, one
   assert.deepEqual(hashes(first), hashes(second), 'two processes reach the same state');
 });
 
+/** Pictures cross HTTP as base64. */
+type JsonObservation = Omit<Observation, 'frames'> & { frames: Record<string, { data: string }> };
+
 it('a policy over HTTP is judged: one that holds still fails, and gets joints and two pictures', {
   skip: await needsPackage('@mujoco/mujoco'),
 }, async () => {
-  let seen: Observation | null = null;
+  let seen: JsonObservation | null = null;
   const server = createServer((request, response) => {
     const chunks: Buffer[] = [];
     request.on('data', (chunk: Buffer) => chunks.push(chunk));
     request.on('end', () => {
-      seen = JSON.parse(Buffer.concat(chunks).toString()) as Observation;
+      seen = JSON.parse(Buffer.concat(chunks).toString()) as JsonObservation;
       response.end(JSON.stringify({ action: [...seen.state.positionsRad, 0] }));
     });
   });
@@ -141,7 +144,7 @@ it('a policy over HTTP is judged: one that holds still fails, and gets joints an
     ]);
     assert.equal(code, 1);
     assert.match(stdout, /"success":false/);
-    const { state, frames, task } = seen! as Observation;
+    const { state, frames, task } = seen! as JsonObservation;
     assert.equal(state.positionsRad.length, 6);
     assert.match(task, /peg/);
     for (const camera of ['front', 'wrist'])

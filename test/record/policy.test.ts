@@ -3,11 +3,11 @@ import { describe, it } from 'node:test';
 import { Reply } from 'zeromq';
 import type { ReceivedFrame } from '../../src/messages/recording.ts';
 import type { Telemetry } from '../../src/messages/telemetry.ts';
-import { type Observation, observe } from '../../src/policy/observation.ts';
-import { openPolicy } from '../../src/policy/transports.ts';
+import { type Observation, observe, stateOf } from '../../src/policy/observation.ts';
+import { openPolicy } from '../../src/policy/open-policy.ts';
 
 describe('a policy over ZeroMQ', () => {
-  it('gets a new request after a missing answer, and its late answer is not used for the new one', {
+  it('has several requests open, and each answer finds its own', {
     timeout: 10_000,
   }, async () => {
     // A waiting socket does not keep the process alive.
@@ -15,7 +15,8 @@ describe('a policy over ZeroMQ', () => {
     const reply = new Reply({ linger: 0 });
     await reply.bind('tcp://127.0.0.1:*');
     const channel = await openPolicy(reply.lastEndpoint!);
-    const ask = (tick: number) => channel.ask({ tick } as Observation, new AbortController().signal);
+    const ask = (tick: number) =>
+      channel.infer({ tick, frames: {} } as unknown as Observation, new AbortController().signal);
     const given = async () => (JSON.parse(String((await reply.receive())[0])) as { tick: number }).tick;
     try {
       const first = ask(1);
@@ -24,8 +25,8 @@ describe('a policy over ZeroMQ', () => {
       await reply.send(JSON.stringify({ action: [1] }));
       assert.equal(await given(), 2);
       await reply.send(JSON.stringify({ action: [2] }));
-      assert.deepEqual(await second, { action: [2] });
-      void first;
+      assert.deepEqual([...(await second).values], [2]);
+      assert.deepEqual([...(await first).values], [1], 'each answer finds its request');
       await assert.rejects(openPolicy('ftp://x'), { code: 'bad-option' });
     } finally {
       clearInterval(alive);
@@ -50,7 +51,7 @@ describe('an observation', () => {
       captureOperatorNs: nowNs - ages.capturedMs * 1e6,
       uncertaintyNs: 0,
     };
-    return observe(1, telemetry as Telemetry, { newest: () => frame }, nowNs, settings);
+    return observe(1, stateOf(telemetry as Telemetry), { newest: () => frame }, nowNs, settings);
   };
 
   it('rejects an old picture, whether the camera is silent or the network slow', () => {

@@ -2,14 +2,34 @@ import { z } from 'zod';
 import { baseFromVr, quatConjugate, quatMultiply, quatRotate } from '../../geometry/frames.ts';
 import type { HandSample, SampleStatus } from '../../messages/hand-sample.ts';
 import { WORLD_STATE, type WorldState } from '../../messages/world-state.ts';
-import { ExpertHand } from '../../world/expert-hand.ts';
+import { EagerHand } from '../../world/eager-hand.ts';
+import { ExpertHand, FOLLOWING_S } from '../../world/expert-hand.ts';
 import { OPEN_M } from '../../world/gripper-body.ts';
+import { HandVariation } from '../../world/hand-variation.ts';
 import { ReportedWorld } from '../../world/reported-world.ts';
 import { TASKS } from '../../world/task-list.ts';
 import type { InputDevice, InputPlugin } from '../device.ts';
 
 const config = z.strictObject({
   speed: z.number().min(0.1).max(1.5).default(0.8).describe('share of the expert’s full speed'),
+  followingS: z
+    .number()
+    .min(0.05)
+    .max(2)
+    .default(FOLLOWING_S)
+    .describe('how long each move waits for the arm to follow'),
+  eager: z
+    .boolean()
+    .default(false)
+    .describe('each move goes on as soon as the gripper has arrived, not by time: for demonstrations'),
+  variation: z
+    .number()
+    .min(0)
+    .max(2)
+    .default(0)
+    .describe(
+      'how much a hand differs from an exact one: 1 is like a person demonstrating, different by seed',
+    ),
 });
 type Config = z.infer<typeof config>;
 
@@ -27,14 +47,16 @@ class ExpertInput implements InputDevice {
   readonly #turn = Float64Array.of(0, 0, 0, 1);
   #task = '';
   #round = -1;
-  #hand: ExpertHand | null = null;
+  #hand: ExpertHand | EagerHand | null = null;
   #view: ReportedWorld | null = null;
   #tickNs: number;
   #pausedS = 0;
+  #variation: HandVariation;
 
   constructor(config: Config, nowNs: number) {
     this.#config = config;
     this.#tickNs = nowNs;
+    this.#variation = new HandVariation(0, config.variation);
     quatConjugate(baseFromVr.quatXyzw, this.#vrFromBase);
   }
 
@@ -47,6 +69,7 @@ class ExpertInput implements InputDevice {
     if (task === this.#task && this.#seen.round === this.#round) return;
     this.#task = task;
     this.#round = this.#seen.round;
+    this.#variation = new HandVariation(this.#seen.seed, this.#config.variation);
     this.#begin();
   }
 
@@ -62,14 +85,21 @@ class ExpertInput implements InputDevice {
     this.#pausedS = 0;
     this.#view = new ReportedWorld(this.#seen, task);
     const at = this.#hand ?? { pointM: this.#seen.gripM, yawRad: this.#seen.gripYawRad };
-    this.#hand = new ExpertHand(task.expert(this.#view), at.pointM, at.yawRad, this.#view);
+    const { eager, followingS } = this.#config;
+    const moves = task.expert(this.#view);
+    this.#hand = eager
+      ? new EagerHand(moves, at.pointM, at.yawRad, this.#view)
+      : new ExpertHand(moves, at.pointM, at.yawRad, this.#view, followingS);
   }
 
   sample(nowNs: number, out: HandSample): SampleStatus {
     const dtS = Math.min(MAX_TICK_S, Math.max(0, (nowNs - this.#tickNs) / 1e9));
     this.#tickNs = nowNs;
     const hand = this.#hand;
-    if (hand !== null && this.#seen.outcome === 'running') hand.tick(dtS * this.#config.speed);
+    if (hand !== null && this.#seen.outcome === 'running') {
+      hand.tick(dtS * this.#config.speed * this.#variation.speed);
+      this.#variation.tick(dtS, hand.pointM[2]!);
+    }
     if (hand?.isDone === true) this.#pausedS += dtS;
     if (this.#pausedS > PAUSE_S) this.#begin();
     this.#fill(hand, nowNs, out);
@@ -77,10 +107,12 @@ class ExpertInput implements InputDevice {
   }
 
   /** Without a world it lets go of the robot. */
-  #fill(hand: ExpertHand | null, nowNs: number, out: HandSample): void {
-    const { pointM, yawRad, openM } = hand ?? AT_REST;
+  #fill(hand: ExpertHand | EagerHand | null, nowNs: number, out: HandSample): void {
+    const { pointM, yawRad: exactRad, openM } = hand ?? AT_REST;
+    const { offsetM, turnRad } = this.#variation;
+    const yawRad = exactRad + turnRad;
     out.takenNs = nowNs;
-    for (let k = 0; k < 3; k++) out.positionM[k] = pointM[k]!;
+    for (let k = 0; k < 3; k++) out.positionM[k] = pointM[k]! + offsetM[k]!;
     quatRotate(this.#vrFromBase, out.positionM, out.positionM);
     this.#turn[2] = Math.sin(yawRad / 2);
     this.#turn[3] = Math.cos(yawRad / 2);

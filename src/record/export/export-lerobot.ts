@@ -2,11 +2,13 @@ import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { TeleopError } from '../../core/errors.ts';
 import { monotonicClock } from '../../core/time/clock.ts';
+import { alignApplied } from '../applied.ts';
 import { checkDataset } from '../lerobot/check.ts';
 import { LeRobotWriter } from '../lerobot/dataset-writer.ts';
 import { type DatasetInfo, INFO_FILE } from '../lerobot/layout.ts';
 import { problemText } from '../lerobot/problems.ts';
 import type { Codec } from '../lerobot/video.ts';
+import { readJson } from '../reader.ts';
 import { cameraFps, type EpisodeSource, onlyWhole, openSource } from './sources.ts';
 
 export interface LeRobotExport {
@@ -69,7 +71,8 @@ async function addEpisode(writer: LeRobotWriter, source: EpisodeSource): Promise
   if (writer.has(id)) return { id, episode: null, rows: 0, leftOut: 0, recordedS: durationS, tookS: 0 };
   try {
     const { source: whole, leftOut } = await onlyWhole(source.file, await openSource(source));
-    const { episode, rows } = await writer.add(whole);
+    const aligned = alignApplied(whole.rows, await readJson(source.file, 'trace'));
+    const { episode, rows } = await writer.add({ ...whole, rows: aligned });
     return {
       id,
       episode,

@@ -1,0 +1,276 @@
+"""Trains a small policy on a pack of demonstrations and exports it as ONNX. Needs torch (and onnx for the export).
+
+    bin/farhand export pack stack.npz --from recordings/stack
+    python examples/policy-small/train.py stack.npz --out stack.onnx
+
+docs/policies.md has the whole path and the measured results.
+"""
+
+import argparse
+import json
+import math
+import struct
+import time
+import zipfile
+
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+MIN_STD = 0.01
+GRIPPER_MEAN, GRIPPER_STD = 0.6, 0.3
+
+
+# The pack: a zip of NumPy arrays, read without NumPy.
+
+DTYPES = {"|i1": torch.int8, "<f4": torch.float32, "<i4": torch.int32}
+
+
+def read_array(archive, name):
+    data = archive.read(name + ".npy")
+    length = struct.unpack("<H", data[8:10])[0]
+    head = eval(data[10 : 10 + length], {"__builtins__": {}})  # a literal dict, as NumPy writes it
+    body = bytearray(data[10 + length :])
+    return torch.frombuffer(body, dtype=DTYPES[head["descr"]]).reshape(head["shape"])
+
+
+def pictures_of(coefficients, meta, device):
+    """Undoes src/record/pack/dct.ts: [64, n, blocks] int8 differences to [n, 3, height, width] uint8."""
+    width, height = meta["widthPx"], meta["heightPx"]
+    x = coefficients.to(device).cumsum(1).to(torch.int8).permute(1, 2, 0).float()
+    u = torch.arange(8, device=device).float()
+    basis = torch.cos((2 * u[None] + 1) * u[:, None] * math.pi / 16) * math.sqrt(2 / 8)
+    basis[0] /= math.sqrt(2)
+    luma = width * height // 64
+    planes = []
+    for start, count, w, h, table in (
+        (0, luma, width, height, "luma"),
+        (luma, luma // 4, width // 2, height // 2, "chroma"),
+        (luma + luma // 4, luma // 4, width // 2, height // 2, "chroma"),
+    ):
+        blocks = x[:, start : start + count] * torch.tensor(meta["tables"][table], device=device).float()
+        blocks = basis.T @ blocks.reshape(-1, count, 8, 8) @ basis
+        plane = blocks.reshape(-1, h // 8, w // 8, 8, 8).permute(0, 1, 3, 2, 4).reshape(-1, 1, h, w)
+        planes.append(plane if w == width else plane.repeat_interleave(2, 2).repeat_interleave(2, 3))
+    y, cb, cr = planes[0] + 128, planes[1], planes[2]
+    rgb = torch.cat([y + 1.402 * cr, y - 0.344136 * cb - 0.714136 * cr, y + 1.772 * cb], 1)
+    return rgb.round().clamp(0, 255).to(torch.uint8)
+
+
+class Demonstrations:
+    """All rows of the chosen episodes; a sample is a row with pictures and the actions from it on."""
+
+    def __init__(self, files, rows, limit, device, only_person=False):
+        self.rows = rows
+        states, actions, starts, pictures, ends = [], [], [], {}, []
+        at = 0
+        shown = 0
+        for file in files:
+            archive = zipfile.ZipFile(file)
+            meta = json.loads(archive.read("meta.json"))
+            self.meta = meta
+            names = set(archive.namelist())
+            for index in range(min(limit or len(meta["episodes"]), len(meta["episodes"]))):
+                name = f"episode{index:04d}"
+                state, action = read_array(archive, name + ".state"), read_array(archive, name + ".action")
+                count = len(state)
+                person = None
+                if name + ".person.npy" in names:
+                    person = read_array(archive, name + ".person")
+                for camera in meta["cameras"]:
+                    x = pictures_of(read_array(archive, f"{name}.{camera}"), meta, device)
+                    pictures.setdefault(camera, []).append(x)
+                for i, row in enumerate(range(0, count, meta["pictureEvery"])):
+                    # Corrections: only what a person did is learnt from an episode in which both drove.
+                    if person is None or not only_person or person[row]:
+                        starts.append((at + row, shown + i, at + count - 1))
+                shown += len(range(0, count, meta["pictureEvery"]))
+                states.append(state)
+                actions.append(action)
+                at += count
+        self.state = torch.cat(states).to(device)
+        self.action = torch.cat(actions).to(device)
+        self.pictures = {camera: torch.cat(all) for camera, all in pictures.items()}
+        self.samples = torch.tensor(starts, device=device)
+
+    def batch(self, index):
+        row, picture, end = self.samples[index].unbind(1)
+        ahead = torch.arange(self.rows, device=row.device)
+        # Past the end of an episode its last command is repeated: "done, hold".
+        actions = self.action[torch.minimum(row[:, None] + ahead, end[:, None])]
+        return {c: x[picture] for c, x in self.pictures.items()}, self.state[row], actions
+
+
+# The model: per camera a small CNN that finds 32 points, then a perceptron from points and state to a chunk.
+
+
+class Block(nn.Module):
+    def __init__(self, inputs, outputs, stride):
+        super().__init__()
+        self.a = nn.Conv2d(inputs, outputs, 3, stride, 1)
+        self.b = nn.Conv2d(outputs, outputs, 3, 1, 1)
+        self.na, self.nb = nn.GroupNorm(8, outputs), nn.GroupNorm(8, outputs)
+        self.skip = nn.Identity() if inputs == outputs and stride == 1 else nn.Conv2d(inputs, outputs, 1, stride)
+
+    def forward(self, x):
+        return F.relu(self.skip(x) + self.nb(self.b(F.relu(self.na(self.a(x))))))
+
+
+class Eye(nn.Module):
+    def __init__(self, height, width, points=32):
+        super().__init__()
+        self.stem = nn.Sequential(nn.Conv2d(3, 32, 5, 2, 2), nn.GroupNorm(8, 32), nn.ReLU())
+        self.blocks = nn.Sequential(Block(32, 48, 2), Block(48, 64, 1), Block(64, 64, 1))
+        self.points = nn.Conv2d(64, points, 1)
+        self.temperature = nn.Parameter(torch.ones(1))
+        h, w = math.ceil(height / 4), math.ceil(width / 4)
+        ys, xs = torch.meshgrid(torch.linspace(-1, 1, h), torch.linspace(-1, 1, w), indexing="ij")
+        self.register_buffer("grid", torch.stack([xs.flatten(), ys.flatten()], 1))
+
+    def forward(self, x):
+        maps = self.points(self.blocks(self.stem(x))).flatten(2)
+        return (torch.softmax(maps * self.temperature, 2) @ self.grid).flatten(1)
+
+
+class SmallPolicy(nn.Module):
+    def __init__(self, meta, rows, stats):
+        super().__init__()
+        self.cameras = meta["cameras"]
+        width = stats["state_mean"].numel()
+        self.rows, self.width = rows, width
+        self.eyes = nn.ModuleList([Eye(meta["heightPx"], meta["widthPx"]) for _ in self.cameras])
+        inputs = width + 64 * len(self.cameras)
+        layers = []
+        for _ in range(3):
+            layers += [nn.Linear(inputs, 512), nn.ReLU()]
+            inputs = 512
+        self.head = nn.Sequential(*layers, nn.Linear(512, rows * width))
+        for name, value in stats.items():
+            self.register_buffer(name, value)
+
+    def normal(self, frames, state):
+        """From pictures in -1…1 and a normalised state to normalised actions."""
+        seen = [eye(x) for eye, x in zip(self.eyes, frames)]
+        return self.head(torch.cat([state, *seen], 1)).reshape(-1, self.rows, self.width)
+
+    def forward(self, *inputs):
+        """As exported: uint8 pictures [n, height, width, 3] in the order of the cameras, then the state in radians."""
+        frames = [x.permute(0, 3, 1, 2).float() / 127.5 - 1 for x in inputs[:-1]]
+        state = (inputs[-1] - self.state_mean) / self.state_std
+        return self.normal(frames, state) * self.action_std + self.action_mean
+
+
+def statistics(data):
+    def of(values):
+        mean, std = values.mean(0), values.std(0).clamp(min=MIN_STD)
+        if data.meta["gripper"]:
+            mean[-1], std[-1] = GRIPPER_MEAN, GRIPPER_STD
+        return mean, std
+
+    state_mean, state_std = of(data.state)
+    action_mean, action_std = of(data.action)
+    return dict(state_mean=state_mean, state_std=state_std, action_mean=action_mean, action_std=action_std)
+
+
+def augmented(x):
+    """Shift up to 2 px, gain ±15 %, colour offset ±10 %, noise 2 %; differs by picture."""
+    n, _, h, w = x.shape
+    device = x.device
+    x = F.pad(x, (2, 2, 2, 2), mode="replicate")
+    dy = torch.randint(0, 5, (n, 1), device=device) + torch.arange(h, device=device)
+    dx = torch.randint(0, 5, (n, 1), device=device) + torch.arange(w, device=device)
+    x = x.gather(2, dy[:, None, :, None].expand(n, 3, h, w + 4)).gather(3, dx[:, None, None, :].expand(n, 3, h, w))
+    gain = 1 + 0.15 * (2 * torch.rand(n, 1, 1, 1, device=device) - 1)
+    offset = 0.2 * (2 * torch.rand(n, 3, 1, 1, device=device) - 1) / 2
+    return x * gain + offset + 0.02 * torch.randn_like(x)
+
+
+def rate(step, steps, warm_up=500):
+    """Warm-up, then a cosine to 0."""
+    if step < warm_up:
+        return step / warm_up
+    return 0.5 * (1 + math.cos(math.pi * min(1, (step - warm_up) / max(1, steps - warm_up))))
+
+
+def train(data, args, device):
+    stats = statistics(data)
+    torch.manual_seed(args.seed)
+    model = SmallPolicy(data.meta, args.rows, stats).to(device)
+    names, live = zip(*model.named_parameters())
+    average = [value.detach().clone() for value in live]
+    optimiser = torch.optim.AdamW(model.parameters(), args.lr, betas=(0.9, 0.98), weight_decay=1e-3)
+    parameters = sum(p.numel() for p in model.parameters())
+    print(f"{len(data.samples)} samples of {len(data.state)} rows, {parameters / 1e6:.2f} M parameters, {device}", flush=True)
+    started = time.time()
+    total = 0.0
+    for step in range(args.steps):
+        for group in optimiser.param_groups:
+            group["lr"] = args.lr * rate(step, args.steps)
+        frames, state, actions = data.batch(torch.randint(len(data.samples), (args.batch,), device=device))
+        with torch.autocast(device.type, torch.bfloat16, enabled=device.type == "cuda"):
+            seen = [augmented(frames[c].float() / 127.5 - 1) for c in model.cameras]
+            known = (state - model.state_mean) / model.state_std
+            known = known + 0.02 * torch.randn_like(known)
+            wanted = (actions - model.action_mean) / model.action_std
+            loss = F.l1_loss(model.normal(seen, known).float(), wanted)
+        optimiser.zero_grad(set_to_none=True)
+        loss.backward()
+        nn.utils.clip_grad_norm_(model.parameters(), 5)
+        optimiser.step()
+        with torch.no_grad():
+            torch._foreach_lerp_(average, list(live), 1 - min(0.998, (1 + step) / (10 + step)))
+        total += loss.item() if step % 50 == 0 else 0
+        if step % 1000 == 999:
+            print(f"step {step + 1}: loss {total / 20:.4f}, {time.time() - started:.0f} s", flush=True)
+            total = 0.0
+    model.load_state_dict(dict(zip(names, average)), strict=False)
+    print(f"trained {args.steps} steps of {args.batch} in {time.time() - started:.0f} s", flush=True)
+    return model.eval()
+
+
+def export(model, meta, file, task):
+    import onnx  # after the training: a missing package must not cost it
+
+    model = model.cpu().float()
+    pictures = [torch.zeros(1, meta["heightPx"], meta["widthPx"], 3, dtype=torch.uint8) for _ in meta["cameras"]]
+    state = torch.zeros(1, model.width)
+    torch.onnx.export(
+        model,
+        (*pictures, state),
+        file,
+        input_names=[*meta["cameras"], "state"],
+        output_names=["actions"],
+        opset_version=17,
+        dynamo=False,
+    )
+    whole = onnx.load(file)
+    facts = dict(
+        fps=meta["fps"], rows=model.rows, joints=meta["joints"], gripper=meta["gripper"], cameras=meta["cameras"],
+        widthPx=meta["widthPx"], heightPx=meta["heightPx"], task=task, row0="observation",
+    )  # fmt: skip
+    onnx.helper.set_model_props(whole, {"farhand": json.dumps(facts)})
+    onnx.save(whole, file)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("packs", nargs="+", help="from `farhand export pack`")
+    parser.add_argument("--out", required=True, help="ONNX file to write")
+    parser.add_argument("--episodes", type=int, default=0, help="only the first N of each pack")
+    parser.add_argument("--only-person", action="store_true", help="from mixed episodes, only a person's rows")
+    parser.add_argument("--rows", type=int, default=20, help="rows of a chunk (default: 20, 1.3 s at 15 per second)")
+    parser.add_argument("--steps", type=int, default=8000)
+    parser.add_argument("--batch", type=int, default=128)
+    parser.add_argument("--lr", type=float, default=4e-4)
+    parser.add_argument("--seed", type=int, default=0)
+    args = parser.parse_args()
+    device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = True
+    started = time.time()
+    data = Demonstrations(args.packs, args.rows, args.episodes, device, args.only_person)
+    print(f"read in {time.time() - started:.0f} s", flush=True)
+    model = train(data, args, device)
+    export(model, data.meta, args.out, data.meta["episodes"][0]["task"])
+
+
+main()

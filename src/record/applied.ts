@@ -1,0 +1,44 @@
+import type { EpisodeRow } from '../messages/recording.ts';
+import type { JsonMessage } from './reader.ts';
+import { traceKey } from './schemas.ts';
+
+interface Applied {
+  atNs: number;
+  row: EpisodeRow;
+}
+
+/**
+ * The same rows, each with the command that the robot had applied at the instant of its observation: the capture of its
+ * oldest picture. A command takes the link and playout to be applied; a policy that learnt commands as they were sent
+ * would learn that delay, and its own commands would be delayed again. Rows from before the first applied command keep
+ * that one; a recording without traces stays as it is.
+ */
+export function alignApplied(rows: readonly EpisodeRow[], traces: readonly JsonMessage[]): EpisodeRow[] {
+  const bySeq = new Map(rows.map((row) => [row.seq, row]));
+  const applied: Applied[] = [];
+  let firstNs = Number.NaN;
+  for (const { value } of traces) {
+    const row = bySeq.get(Number(value['seq']));
+    const sampledNs = value[traceKey('sampledNs')];
+    if (row === undefined || typeof sampledNs !== 'number') continue;
+    if (Number.isNaN(firstNs)) firstNs = sampledNs - row.timeNs;
+    const [appliedNs, offsetNs] = [value['appliedNs'], value['offsetNs']];
+    if (typeof appliedNs === 'number' && typeof offsetNs === 'number')
+      applied.push({ atNs: appliedNs - offsetNs - firstNs, row });
+  }
+  if (applied.length === 0) return [...rows];
+  applied.sort((a, b) => a.atNs - b.atNs);
+  let at = 0;
+  return rows.map((row) => {
+    const instantNs = observedNs(row);
+    while (at + 1 < applied.length && applied[at + 1]!.atNs <= instantNs) at++;
+    const { commandRad, commandGripper } = applied[at]!.row;
+    return { ...row, commandRad, commandGripper };
+  });
+}
+
+/** When the oldest picture of a row was taken, on the row's time; the row's own time without a camera. */
+function observedNs({ timeNs, frames }: EpisodeRow): number {
+  const ages = Object.values(frames).map(({ ageNs }) => ageNs);
+  return timeNs - Math.max(0, ...ages.filter(Number.isFinite));
+}
