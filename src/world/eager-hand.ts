@@ -49,8 +49,12 @@ export class EagerHand {
     this.#atS += dtS;
     const move = this.#move;
     if (move === null) return;
-    const isOver = move.kind === 'go' ? this.#go(move, dtS) : this.#grip(move, dtS);
-    if (isOver || this.#atS > GIVE_UP_S) this.#next();
+    if (this.#isOver(move, dtS) || this.#atS > GIVE_UP_S) this.#next();
+  }
+
+  #isOver(move: Move, dtS: number): boolean {
+    if (move.kind === 'go') return this.#go(move, dtS);
+    return move.kind === 'grip' ? this.#grip(move, dtS) : this.#atS > move.waitS;
   }
 
   #next(): void {
