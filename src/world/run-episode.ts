@@ -6,7 +6,7 @@ import type { WorkWorld } from './work-world.ts';
 const CYCLE_S = 0.005;
 const STEPS = Math.round(CYCLE_S / STEP_S);
 /** After the expert's last move, time for things to come to rest. */
-const SETTLE_S = 1.5;
+const SETTLE_S = 3;
 
 export interface Episode {
   seed: number;
