@@ -11,7 +11,7 @@ import { SessionPanel } from './fleet/session-panel.ts';
 import { ControlChip } from './link/control-chip.ts';
 import type { ServerMessage } from './link/messages.ts';
 import type { LinkStatus, PageLink } from './link/page-link.ts';
-import { isPaired } from './link/paired.ts';
+import { isPaired, returnAfterPairing } from './link/paired.ts';
 import { socketUrl } from './link/reconnecting-socket.ts';
 import { RobotLink } from './link/robot-link.ts';
 import { ConsoleLink } from './link/socket.ts';
@@ -59,6 +59,7 @@ const WATCH_MS = 100;
 window.__farhand = { frames: 0, lastTelemetry: null, handPx: () => view?.handPx() ?? null };
 
 startThemeButton();
+returnAfterPairing();
 const { fleet, robot: fleetRobot } = consoleKind;
 const session = fleet && fleetRobot ? new SessionPanel(fleetRobot) : null;
 const robotLink =

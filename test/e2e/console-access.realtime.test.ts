@@ -347,7 +347,8 @@ describe('console on the network', () => {
       assert.ok(await page.getByTestId('banner-pair').isVisible());
       await page.goto(`${url}vr`);
       await page.getByTestId('why').filter({ hasText: 'not paired' }).waitFor();
-      await page.goto(`${url}pair`);
+      await page.goto(`${url}#/record`);
+      await page.getByTestId('banner-pair').click();
       const { code } = console_.pairing.issue('operator');
       await page.getByTestId('code').fill(String((Number(code) + 1) % 1e6).padStart(6, '0'));
       await page.getByTestId('pair').click();
@@ -356,6 +357,9 @@ describe('console on the network', () => {
       await page.getByTestId('name').fill('Quest 3');
       await page.screenshot({ path: path.join(artifacts, 'pair-enter.png') });
       await page.getByTestId('pair').click();
+      // Back to where the visitor was.
+      await page.waitForURL(`${url}#/record`);
+      await page.goto(`${url}pair`);
       await page.getByTestId('offer-viewer').click();
       const shown =
         (await page

@@ -7,3 +7,14 @@ export async function isPaired(): Promise<boolean> {
     return true;
   }
 }
+
+/** Makes the links to the pairing page carry where the visitor is, so that pairing leads back here. */
+export function returnAfterPairing(): void {
+  document.addEventListener('click', ({ target }) => {
+    const link = target instanceof Element ? target.closest('a') : null;
+    if (link === null || link.origin !== location.origin || !link.pathname.endsWith('/pair')) return;
+    link.search = new URLSearchParams({
+      back: location.pathname + location.search + location.hash,
+    }).toString();
+  });
+}

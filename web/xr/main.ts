@@ -4,6 +4,7 @@ import type { Telemetry } from '../../src/messages/telemetry.ts';
 import { atMostEvery, element, setText } from '../dom.ts';
 import { ContactTone } from '../feel/tone.ts';
 import type { ServerMessage } from '../link/messages.ts';
+import { returnAfterPairing } from '../link/paired.ts';
 import { listenForPress, listenForStopKeys } from '../panels/stop-keys.ts';
 import { consoleKind } from '../shell/console-kind.ts';
 import { chooseQuality } from '../view/quality.ts';
@@ -51,6 +52,7 @@ const page: Window['__farhandXr'] = {
   stereo: () => stereo?.shownBy ?? '',
 };
 window.__farhandXr = page;
+returnAfterPairing();
 let receivedMs = Number.NEGATIVE_INFINITY;
 let rttMs: number | null = null;
 let wasImpaired = false;

@@ -88,9 +88,11 @@ async function pair(): Promise<void> {
   setTimeout(goBack, RETURN_AFTER_MS);
 }
 
-/** To the page that the visitor came from. A headset or phone that scanned the code came from none. */
+/** To where the visitor came from, on this console only. A headset or phone that scanned the code came from nowhere. */
 function goBack(): void {
-  if (document.referrer.startsWith(location.origin)) history.back();
+  const from = new URLSearchParams(location.search).get('back');
+  const back = from === null ? null : URL.parse(from, location.origin);
+  if (back?.origin === location.origin) location.replace(back.href);
   else location.replace(isHeadset ? './vr' : './');
 }
 
