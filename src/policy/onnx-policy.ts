@@ -80,7 +80,7 @@ function readModel(file: string): Uint8Array {
 const unavailable = (file: string, cause: Error): TeleopError =>
   /Cannot find (package|module)/.test(cause.message)
     ? new TeleopError('native-unavailable', 'onnxruntime-node is not installed', {
-        hint: 'Install it without its download script: `npm install --ignore-scripts onnxruntime-node`.',
+        hint: 'Install it without its download script: `npm install --no-save --ignore-scripts onnxruntime-node`.',
         cause,
       })
     : new TeleopError('policy-failed', `${file} cannot be run: ${cause.message}`, {

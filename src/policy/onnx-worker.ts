@@ -24,12 +24,24 @@ export type OnnxAnswer =
 const { file, facts } = workerData as OnnxStart;
 const post = (answer: OnnxAnswer) => parentPort?.postMessage(answer);
 
-const { InferenceSession, Tensor } = await import('onnxruntime-node');
+/** What is used of `onnxruntime-node`, which is not installed by default: it takes 290 MB. */
+interface Runtime {
+  InferenceSession: {
+    create(
+      file: string,
+      options: object,
+    ): Promise<{ run(feeds: object): Promise<{ actions?: { data: unknown } }> }>;
+  };
+  Tensor: new (type: string, data: Float32Array | Uint8Array, shape: readonly number[]) => object;
+}
+
+const RUNTIME: string = 'onnxruntime-node';
+const { InferenceSession, Tensor } = (await import(RUNTIME)) as Runtime;
 const coder = await loadJpegCoder('install it: a policy needs its pictures decoded');
 const session = await InferenceSession.create(file, { intraOpNumThreads: 1, interOpNumThreads: 1 });
 
 async function infer({ id, state, frames }: OnnxRequest): Promise<void> {
-  const feeds: Record<string, InstanceType<typeof Tensor>> = {
+  const feeds: Record<string, object> = {
     state: new Tensor('float32', state, [1, state.length]),
   };
   for (const camera of facts.cameras) {
