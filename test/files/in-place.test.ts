@@ -16,6 +16,7 @@ const ALLOWED: Record<string, string> = {
   'src/robot/driver-log.ts': 'a log that only grows, for trials',
   'src/record/lerobot/dataset-folder.ts': 'a lock with a process number',
   'src/record/mp4/cut.ts': 'videos of an edited dataset, which replaces the old one when it is complete',
+  'src/record/pack/npz.ts': 'a .part file, renamed when it is complete',
   'src/record/lerobot/parquet.ts': 'drafts of a dataset, renamed together when all are complete',
 };
 const WRITES =
