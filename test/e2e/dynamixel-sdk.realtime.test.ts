@@ -135,7 +135,8 @@ describe(`ROBOTIS ${REQUIREMENT}`, { skip }, () => {
     bench.close();
     // Cut at the next header: in stuffed packets it can occur nowhere else.
     sent.push(...left.toString('hex').split(/(?=fffffd00)/));
-    assert.ok(sent.length > 100, `${sent.length} packets`);
+    // Half a second of cycles; a busy machine makes fewer.
+    assert.ok(sent.length > 20, `${sent.length} packets`);
     const stuffed = packet(DYNAMIXEL_2, 1, 0x83, [116, 0, 4, 0, 9, ...NASTY.slice(0, 4)]);
     const { instructions } = await ask<{ instructions: { ok: boolean; hex: string }[] }>({
       instructions: [...sent, hex(stuffed)],

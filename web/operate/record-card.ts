@@ -5,6 +5,7 @@ import type { DeskRequest, Telemetry } from '../../src/messages/telemetry.ts';
 import { element, setAttribute, setText } from '../dom.ts';
 import { isTyping } from '../drive/keys.ts';
 import { getJson } from '../record/api.ts';
+import { consoleKind } from '../shell/console-kind.ts';
 
 const WORDS: Record<string, string> = {
   idle: 'ready',
@@ -78,7 +79,8 @@ export class RecordCard {
 
   #showLast(state: string, episode: string | null): void {
     const shown = state === 'recording' ? this.#shown : (episode ?? '');
-    if (shown === this.#shown || shown === '') return;
+    // A fleet's console has no list of this robot's episodes.
+    if (shown === this.#shown || shown === '' || consoleKind.fleet !== null) return;
     this.#shown = shown;
     setTimeout(() => void loadLast(shown), LISTED_AFTER_MS);
   }

@@ -38,20 +38,20 @@ async function until(reached: () => boolean, what: string, ms = 5000): Promise<v
   }
 }
 
-const TYPES = 'DOUBLE,VECTOR6D,VECTOR6D,INT32,INT32,UINT32,UINT32,UINT32';
+const TYPES = 'DOUBLE,VECTOR6D,VECTOR6D,VECTOR6D,VECTOR6D,INT32,INT32,UINT32,UINT32,UINT32';
 const rtde = (type: number, payload: Buffer): Buffer => {
   const head = Buffer.of(0, 0, type);
   head.writeUInt16BE(3 + payload.length, 0);
   return Buffer.concat([head, payload]);
 };
 function statePackage(q: number): Buffer {
-  const payload = Buffer.alloc(1 + 124);
+  const payload = Buffer.alloc(1 + 220);
   payload[0] = 1;
   payload.writeDoubleBE(1, 1);
   for (let i = 0; i < 6; i++) payload.writeDoubleBE(q, 9 + 8 * i);
-  payload.writeInt32BE(7, 105);
-  payload.writeInt32BE(1, 109);
-  payload.writeUInt32BE(2, 113);
+  payload.writeInt32BE(7, 201);
+  payload.writeInt32BE(1, 205);
+  payload.writeUInt32BE(2, 209);
   return rtde(0x55, payload);
 }
 /** Replies of a well-behaved controller, in request order. */
