@@ -8,6 +8,7 @@ import { createChain } from '../../geometry/chain.ts';
 import { quatAngleRad, quatMultiply } from '../../geometry/frames.ts';
 import { robotModelSchema } from '../../geometry/robot-model.ts';
 import { createDecoupledSolver, SHELL_MARGIN_M } from './decoupled.ts';
+import { HOLD } from './singular.ts';
 
 const model = robotModelSchema.parse(parse(readFileSync('robots/ur3.yaml', 'utf8')));
 const chain = createChain(model);
@@ -105,7 +106,13 @@ test('a seed close to the pose converges to it', () => {
       const seed = q.map((angle, i) => angle + off[i]!);
       const out = new Float64Array(6);
       assert.equal(solver.solve(positionM, quatXyzw, seed, out), 'ok');
-      assert.ok(farthest(out, q) < 1e-9);
+      const reached = targetOf(out);
+      assert.ok(gapM(reached.positionM, positionM) < 1e-9);
+      assert.ok(quatAngleRad(reached.quatXyzw, quatXyzw) < 1e-7);
+      // Joint 1 stays at its seed where turning it moves link 3 by less than HOLD; the wrist undoes that turn,
+      // by as much more as it is close to straight.
+      const heldRad = (HOLD / axisM(q) + HOLD) / Math.abs(Math.sin(q[4]!));
+      assert.ok(farthest(out, q) < 1e-9 + heldRad, `${out} is not ${q}`);
     }),
     { numRuns: 3000 },
   );
