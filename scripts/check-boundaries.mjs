@@ -26,15 +26,17 @@ const MAY_IMPORT = {
   // Shared by subjects: the settings of all stages in one file, pages over HTTP, requests to a running operator.
   rig: ['camera', 'mapping', 'record', 'robot', 'wire'],
   http: [],
+  s3: [],
   desk: ['rig', 'wire'],
   // Subjects: what a process or a verb is for. Each lists the stages it uses, and no other subject except:
   operator: ['input', 'mapping', 'rig', 'trace', 'wire'],
   console: ['camera', 'desk', 'http', 'input', 'record', 'rig', 'wire'],
-  fleet: ['camera', 'console', 'desk', 'http', 'input', 'record', 'rig', 'wire'], // console: the same pages and rules
+  fleet: ['camera', 'console', 'desk', 'http', 'input', 'record', 'rig', 's3', 'wire'], // console: the same pages and rules
   check: ['trace', 'wire'],
   doctor: ['check', 'rig', 'wire'], // check: the same probes of a path
   profiler: ['http', 'trace'],
   policy: ['camera', 'desk', 'rig', 'wire'],
+  publish: ['record', 's3'],
   replay: ['desk'],
   leader: ['input', 'robot'], // robot: its arm uses the same servo bus as the hands
   bridge: ['desk', 'rig', 'robot'], // robot: DDS

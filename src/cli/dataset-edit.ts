@@ -33,7 +33,7 @@ function edited(edit: Edit, dirs: readonly string[], given: Given): Promise<Edit
     throw usage(`${edit} needs one dataset`, `dataset ${edit} datasets/cups …`);
   const into = out ?? dir;
   if (edit === 'stats') return one(recomputeStats(dir, into));
-  if (edit === 'split') return splitDataset(dir, splitsOf(given.overrides));
+  if (edit === 'split') return splitDataset(dir, splitsOf(given.overrides), out);
   if (edit === 'relabel') {
     const task = text(given, 'task');
     if (task === null)

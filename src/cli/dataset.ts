@@ -4,19 +4,23 @@ import { videoKeysOf } from '../record/lerobot/layout.ts';
 import { problemText } from '../record/lerobot/problems.ts';
 import { type Given, JSON_OPTION, type Verb } from './arguments.ts';
 import { EDITS, runEdit } from './dataset-edit.ts';
+import { PUBLISH_ACTIONS, runPublish } from './dataset-publish.ts';
 import { runScore } from './dataset-score.ts';
 
 export const datasetVerb: Verb = {
   name: 'dataset',
-  usage: 'check|info|score|delete|trim|split|merge|relabel|stats DIR … [name=EPISODES …]',
-  about: 'Inspects and edits any LeRobot v3 dataset.',
+  usage: 'check|info|score|delete|trim|split|merge|relabel|stats|card|push|pull DIR … [name=EPISODES …]',
+  about: 'Inspects, edits and publishes any LeRobot v3 dataset.',
   details: `info prints what it contains, score the figures of every episode with outliers marked.
 check exits with 1 if a rule is violated, and names the file and row. It decodes a sample of the pictures; --decode, all.
 delete removes --episodes; trim keeps --from … --to seconds of one; relabel gives --episodes (or all) another --task; stats
 computes the statistics again. They change the dataset in place, or write to --out. split writes DIR-name for every
 name=EPISODES and merge joins several datasets in --out. Pictures are copied without encoding wherever a cut falls on a key
 picture; trim moves its start back by at most two pictures for that, unless --exact is given. A crash leaves the old
-dataset or the new one.`,
+dataset or the new one.
+push DIR PLACE makes PLACE equal to the dataset, pull PLACE DIR fetches it into a new folder, card prints the description
+that push adds as README.md. PLACE is hf://OWNER/NAME[@BRANCH] (HF_TOKEN, HF_ENDPOINT) or s3://BUCKET/FOLDER
+(AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_REGION). Both continue where they were interrupted and verify every file.`,
   options: {
     decode: { type: 'boolean', about: 'check: decode every picture, not only a sample' },
     episodes: { type: 'string', value: 'LIST', about: 'delete, trim, relabel: episodes, for example 0,3-5' },
@@ -25,12 +29,21 @@ dataset or the new one.`,
     exact: { type: 'boolean', about: 'trim: start exactly there, encoding again if necessary' },
     task: { type: 'string', value: 'TEXT', about: 'relabel: the new task' },
     out: { type: 'string', value: 'DIR', about: 'write a new dataset there instead of changing this one' },
+    public: { type: 'boolean', about: 'push: a new dataset on a hub is public; otherwise private' },
+    license: {
+      type: 'string',
+      value: 'NAME',
+      about: 'push, card: licence named in the card, e.g. apache-2.0',
+    },
+    endpoint: { type: 'string', value: 'URL', about: 'push, pull: another hub or S3 server' },
     json: JSON_OPTION,
   },
   async run(given: Given) {
     const [action, ...dirs] = given.words;
     const edit = EDITS.find((each) => each === action);
     if (edit !== undefined) return runEdit(edit, dirs, given);
+    const publish = PUBLISH_ACTIONS.find((each) => each === action);
+    if (publish !== undefined) return runPublish(publish, dirs, given);
     const [dir, extra] = dirs;
     if (action === 'score' && dir !== undefined && extra === undefined)
       return runScore(dir, given.values['json'] === true);

@@ -6,12 +6,12 @@ import { FleetTarget } from '../fleet/recordings/fleet-target.ts';
 import { pullRecording } from '../fleet/recordings/pull.ts';
 import { type PushOptions, pushRecordings } from '../fleet/recordings/push.ts';
 import { RecordingIndex } from '../fleet/recordings/recording-index.ts';
-import { s3ClientOf } from '../fleet/recordings/s3-place.ts';
-import { S3Target } from '../fleet/recordings/s3-target.ts';
-import type { RecordingTarget } from '../fleet/recordings/target.ts';
 import type { Recording } from '../fleet/recordings.ts';
 import { createRecordingBucket } from '../fleet/store/recording-store.ts';
 import { ROBOT_NAME } from '../fleet/subjects.ts';
+import type { ObjectStore } from '../s3/object-store.ts';
+import { s3ClientOf } from '../s3/s3-place.ts';
+import { S3Target } from '../s3/s3-target.ts';
 import { type Given, numberOption, type OptionSpec } from './arguments.ts';
 import { accessOf, fleetSettings } from './fleet-actions.ts';
 import { onEndRequest } from './process.ts';
@@ -64,7 +64,7 @@ async function placeOf(
   connection: Awaited<ReturnType<typeof connected>>,
   robot: string,
   address: string,
-): Promise<RecordingTarget> {
+): Promise<ObjectStore> {
   if (address === 'nats') return new FleetTarget(connection, robot);
   return new S3Target(s3ClientOf(address, robot, process.env, textOf(given, 'endpoint')));
 }
@@ -142,7 +142,7 @@ async function pull(given: Given): Promise<number> {
 }
 
 /** The requested episodes, or all that the target has. */
-function chosen(all: Recording[], episodes: readonly string[], target: RecordingTarget): Recording[] {
+function chosen(all: Recording[], episodes: readonly string[], target: ObjectStore): Recording[] {
   for (const id of episodes)
     if (!all.some(({ episode }) => episode === id))
       throw new TeleopError('file-missing', `the fleet has no episode "${id}"`, {

@@ -6,15 +6,16 @@ import { requestUrl } from '../http/request-url.ts';
 import type { DeviceReport, ExportJob } from '../messages/console.ts';
 import type { Rig } from '../rig/rig.ts';
 import type { Access } from './access.ts';
+import { answerScores, datasetName, listDatasets, startEdit } from './datasets-api.ts';
 import { DoctorRun } from './doctor-run.ts';
 import { EpisodeLibrary } from './episode-library.ts';
 import { answerEpisodes } from './episodes-api.ts';
 import { ExportRunner } from './export-job.ts';
 
 /** What a viewer may request. Not the doctor, which puts load on this machine. */
-const READ_ONLY = /^GET \/api\/(devices|export|episodes(\/.*)?)$/;
+const READ_ONLY = /^GET \/api\/(devices|export|datasets(\/.*)?|episodes(\/.*)?)$/;
 
-const exportBody = z.strictObject({ name: z.string().regex(/^[A-Za-z0-9][\w.-]{0,63}$/) });
+const exportBody = z.strictObject({ name: datasetName });
 
 type Answer = (request: IncomingMessage, response: ServerResponse, url: URL) => Promise<void>;
 
@@ -34,15 +35,24 @@ export function createApi(
   const dir = recordDir(rig);
   const library = dir === null ? null : new EpisodeLibrary(dir);
   const exports = new ExportRunner(onExport);
+  const datasets = dir === null ? null : datasetsBeside(dir);
   const routes = new Map<string, Answer>([
     ['GET /api/devices', async (_, response) => replyJson(response, 200, await devices())],
     ['GET /api/doctor', async (_, response) => replyJson(response, 200, await doctor.examine())],
     ['GET /api/export', async (_, response) => replyJson(response, 200, exports.job)],
+    [
+      'GET /api/datasets',
+      async (_, response) => replyJson(response, 200, datasets === null ? [] : listDatasets(datasets)),
+    ],
+    ['POST /api/datasets', (request, response) => startEdit(datasets, exports, request, response)],
     ['POST /api/export', (request, response) => startExport(library, exports, request, response)],
   ]);
   const answerTo = (request: IncomingMessage, pathname: string): Answer | undefined => {
     if (request.method === 'GET' && /^\/api\/episodes(\/|$)/.test(pathname))
       return (_request, response, url) => answerEpisodes(library, url, response);
+    const [, dataset] = /^\/api\/datasets\/([^/]+)$/.exec(pathname) ?? [];
+    if (request.method === 'GET' && dataset !== undefined && datasets !== null)
+      return (_request, response) => answerScores(datasets, dataset, response);
     return routes.get(`${request.method} ${pathname}`);
   };
   const answer: Answer = async (request, response, url) => {
@@ -70,6 +80,9 @@ export function createApi(
 /** Folder of this rig's recordings; null: it does not record. */
 const recordDir = ({ record }: Rig): string | null => (record.dir === '' ? null : path.resolve(record.dir));
 
+/** Where exports go. */
+const datasetsBeside = (dir: string): string => path.join(path.dirname(dir), 'datasets');
+
 /** Exports into a folder beside the recordings; appends to an existing dataset. */
 async function startExport(
   library: EpisodeLibrary | null,
@@ -86,7 +99,7 @@ async function startExport(
       400,
       'a dataset name may contain only letters, digits, dots, dashes and underscores',
     );
-  const out = path.join(path.dirname(dir), 'datasets', body.name);
+  const out = path.join(datasetsBeside(dir), body.name);
   const { episodes } = await library.list();
   if (!exports.start('lerobot', [out, '--from', dir], out, episodes.length))
     return replyError(response, 409, 'an export is already running');

@@ -19,7 +19,7 @@ describe('progress of an export', () => {
     const runner = new ExportRunner((job) => jobs.push(job));
     assert.equal(runner.start('nonsense', [], '/nowhere'), true);
     assert.equal(runner.start('nonsense', [], '/nowhere'), false, 'one at a time');
-    for (let i = 0; i < 200 && !ended(); i++) await new Promise((resolve) => setTimeout(resolve, 50));
+    for (let i = 0; i < 1000 && !ended(); i++) await new Promise((resolve) => setTimeout(resolve, 50));
     assert.equal(runner.job.state, 'failed');
     assert.match(runner.job.message, /export/);
     assert.equal(runner.start('nonsense', [], '/nowhere'), true);

@@ -9,7 +9,7 @@ const MAX_MESSAGE_CHARS = 300;
 /** The export's line for an episode that is in the dataset. */
 const EPISODE_DONE = /: (episode \d+,|was in the dataset before)/;
 
-/** Runs `farhand export` in its own process, at low priority; one at a time. */
+/** Runs `farhand export` and `farhand dataset` in their own process, at low priority; one at a time. */
 export class ExportRunner {
   readonly #report: (job: ExportJob) => void;
   #child: ChildProcess | null = null;
@@ -25,17 +25,22 @@ export class ExportRunner {
 
   /** False: one is already running. */
   start(format: string, args: readonly string[], out: string, episodes = 1): boolean {
+    return this.run(format, ['export', format, ...args], out, episodes);
+  }
+
+  /** Any verb with its words; `what` names it. */
+  run(what: string, words: readonly string[], out: string, episodes = 1): boolean {
     if (this.#child !== null) return false;
     this.#episodes = Math.max(1, episodes);
     this.#finished = 0;
     this.#problem = '';
     const bin = path.join(packageRoot, 'bin', 'farhand');
-    const child = spawn(process.execPath, [bin, 'export', format, ...args], {
+    const child = spawn(process.execPath, [bin, ...words], {
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     beNice(child.pid);
     this.#child = child;
-    this.#set({ state: 'running', format, out, progress: null, message: 'starting' });
+    this.#set({ state: 'running', format: what, out, progress: null, message: 'starting' });
     for (const stream of [child.stdout, child.stderr])
       eachLine(stream, (line) => this.#child === child && this.#received(line));
     child.on('error', (error) => this.#end(child, error.message));

@@ -9,14 +9,14 @@ import { FleetTarget } from '../../src/fleet/recordings/fleet-target.ts';
 import { pullRecording } from '../../src/fleet/recordings/pull.ts';
 import { pushRecordings } from '../../src/fleet/recordings/push.ts';
 import { RecordingIndex } from '../../src/fleet/recordings/recording-index.ts';
-import { s3ClientOf } from '../../src/fleet/recordings/s3-place.ts';
-import { partBytesOf, S3Target } from '../../src/fleet/recordings/s3-target.ts';
-import { type RecordingTarget, START } from '../../src/fleet/recordings/target.ts';
 import { recordingNames } from '../../src/fleet/recordings.ts';
 import { createRecordingBucket } from '../../src/fleet/store/recording-store.ts';
 import { subjects } from '../../src/fleet/subjects.ts';
 import { emptyInfo, received, rowOf, START_NS, startOf } from '../../src/record/test-episode.ts';
 import { EpisodeWriter } from '../../src/record/writer.ts';
+import { type ObjectStore, START } from '../../src/s3/object-store.ts';
+import { s3ClientOf } from '../../src/s3/s3-place.ts';
+import { partBytesOf, S3Target } from '../../src/s3/s3-target.ts';
 import { needs } from '../needs.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 import { type CutProxy, startCutProxy } from './cut-proxy.ts';
@@ -53,7 +53,7 @@ describe('recordings of a fleet', { skip }, () => {
   const proxies: CutProxy[] = [];
   const folder = temporaryFolder();
 
-  const send = async (dir: string, target: RecordingTarget | null, deleteAfter = false) => {
+  const send = async (dir: string, target: ObjectStore | null, deleteAfter = false) => {
     const lines: string[] = [];
     const index = new RecordingIndex(robot, 'arm');
     await pushRecordings(index, {
@@ -157,7 +157,7 @@ describe('recordings of a fleet', { skip }, () => {
 
     const target = new FleetTarget(robot, 'arm');
     const got = path.join(folder, 'got');
-    const stopping: RecordingTarget = Object.assign(Object.create(target) as FleetTarget, {
+    const stopping: ObjectStore = Object.assign(Object.create(target) as FleetTarget, {
       async *read(name: string) {
         let n = 0;
         for await (const chunk of target.read(name, START)) {

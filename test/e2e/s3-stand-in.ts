@@ -132,6 +132,10 @@ export async function startS3StandIn(): Promise<S3StandIn> {
       self.uploads.delete(url.searchParams.get('uploadId')!);
       return { status: 200, text: '<R/>' };
     }
+    if (request.method === 'PUT') {
+      self.objects.set(key, { bytes: body, meta });
+      return { status: 200, headers: { etag: tagOf(body) } };
+    }
     if (request.method === 'DELETE') {
       self.objects.delete(key);
       return { status: 204 };

@@ -4,6 +4,7 @@ import type { RecordRequest } from '../../src/messages/recording.ts';
 import type { Telemetry } from '../../src/messages/telemetry.ts';
 import { atMostEvery } from '../dom.ts';
 import type { LazyPage, PageContext } from '../shell/lazy-page.ts';
+import { DatasetCard } from './dataset-card.tsx';
 import { EpisodeTable } from './episode-table.tsx';
 import { ExportCard } from './export-card.tsx';
 import { Playback } from './playback.tsx';
@@ -50,14 +51,20 @@ export function openRecordPage(root: HTMLElement, context: PageContext): LazyPag
   return {
     setShown(shown) {
       isShown = shown;
-      if (shown) void store.refresh();
+      if (!shown) return;
+      void store.refresh();
+      void store.refreshDatasets();
     },
     show(telemetry, nowMs) {
       latest = telemetry;
       take(nowMs);
     },
     setModel: (model) => store.set({ model }),
-    exported: (job: ExportJob) => store.set({ job }),
+    exported: (job: ExportJob) => {
+      const ended = store.state.job?.state === 'running' && job.state !== 'running';
+      store.set({ job });
+      if (ended) void store.refreshDatasets();
+    },
   };
 }
 
@@ -92,6 +99,7 @@ function RecordPage({ store, send }: { store: RecordStore; send(request: RecordR
             <EpisodeTable state={state} onSelect={(id) => void store.select(id)} />
           </section>
           <ExportCard state={state} onExport={(name) => void store.export(name)} />
+          <DatasetCard store={store} />
         </div>
         <div class="record-main">
           {view ? (

@@ -53,6 +53,7 @@ export function RecorderCard({ state, send }: Props) {
           onChange={() => send({ kind: 'record', action: 'task', task: shown })}
         />
       </label>
+      {active && <SubtaskField current={recorder.subtask ?? ''} send={send} />}
       <p class="small muted">In this field Space types a space. Esc still stops the robot.</p>
       <div class="actions three">
         <button type="button" data-testid="record-start" class="primary" disabled={active} onClick={start}>
@@ -76,6 +77,29 @@ export function RecorderCard({ state, send }: Props) {
         </button>
       </div>
     </section>
+  );
+}
+
+/** Marks where a sub-task begins. */
+function SubtaskField({ current, send }: { current: string; send: Props['send'] }) {
+  const [text, setText] = useState<string | null>(null);
+  const shown = text ?? current;
+  return (
+    <label class="field">
+      <span>Sub-task from now on</span>
+      <input
+        type="text"
+        data-testid="subtask"
+        value={shown}
+        maxLength={200}
+        placeholder="For example: grasp the cup"
+        onInput={(event) => setText(event.currentTarget.value)}
+        onChange={() => {
+          send({ kind: 'record', action: 'mark', subtask: shown });
+          setText(null);
+        }}
+      />
+    </label>
   );
 }
 

@@ -1,5 +1,5 @@
 import type { RobotModel } from '../../src/geometry/robot-model.ts';
-import type { EpisodeList, EpisodeView, ExportJob } from '../../src/messages/console.ts';
+import type { DatasetEntry, EpisodeList, EpisodeView, ExportJob } from '../../src/messages/console.ts';
 import type { RecorderStatus } from '../../src/messages/recording.ts';
 import { getJson, postJson } from './api.ts';
 
@@ -16,6 +16,21 @@ export interface RecordState {
   job: ExportJob | null;
   exportProblem: string;
   model: RobotModel | null;
+  datasets: DatasetEntry[];
+  dataset: string;
+  /** The chosen dataset's episodes; null while they are read. */
+  scores: DatasetScore[] | null;
+  datasetProblem: string;
+}
+
+/** An episode of a dataset, as the console reports it. */
+export interface DatasetScore {
+  episode: number;
+  durationS: number;
+  tasks: string[];
+  label: string | null;
+  motion: number[];
+  marks: string[];
 }
 
 export class RecordStore {
@@ -30,6 +45,10 @@ export class RecordStore {
     job: null,
     exportProblem: '',
     model: null,
+    datasets: [],
+    dataset: '',
+    scores: null,
+    datasetProblem: '',
   };
   readonly #changed: () => void;
 
@@ -57,6 +76,37 @@ export class RecordStore {
       if (this.state.selected === id) this.set({ view });
     } catch (error) {
       if (this.state.selected === id) this.set({ viewProblem: (error as Error).message });
+    }
+  }
+
+  async refreshDatasets(): Promise<void> {
+    try {
+      const datasets = await getJson<DatasetEntry[]>('api/datasets');
+      const kept = datasets.some(({ name }) => name === this.state.dataset);
+      this.set({ datasets });
+      await this.openDataset(kept ? this.state.dataset : (datasets[0]?.name ?? ''));
+    } catch (error) {
+      this.set({ datasetProblem: (error as Error).message });
+    }
+  }
+
+  async openDataset(name: string): Promise<void> {
+    this.set({ dataset: name, scores: null, datasetProblem: '' });
+    if (name === '') return;
+    try {
+      const scores = await getJson<DatasetScore[]>(`api/datasets/${encodeURIComponent(name)}`);
+      if (this.state.dataset === name) this.set({ scores });
+    } catch (error) {
+      this.set({ datasetProblem: (error as Error).message });
+    }
+  }
+
+  async editDataset(edit: Record<string, unknown>): Promise<void> {
+    this.set({ datasetProblem: '' });
+    try {
+      this.set({ job: await postJson<ExportJob>('api/datasets', { name: this.state.dataset, ...edit }) });
+    } catch (error) {
+      this.set({ datasetProblem: (error as Error).message });
     }
   }
 

@@ -4,15 +4,15 @@ import { TeleopError } from '../../core/errors.ts';
 import type { EpisodeInfo } from '../../messages/recording.ts';
 import { readInfo, readStart, sidecarOf } from '../../record/reader.ts';
 import { EPISODE_ENDING } from '../../record/writer.ts';
+import type { ObjectStore } from '../../s3/object-store.ts';
 import { EPISODE_NAME, recordingNames } from '../recordings.ts';
 import { type PushOptions, pushEpisode, stampOf } from './push.ts';
 import type { RecordingIndex } from './recording-index.ts';
-import type { RecordingTarget } from './target.ts';
 
 export interface Store {
   index: RecordingIndex;
   /** Null: recordings are only announced. */
-  target: RecordingTarget | null;
+  target: ObjectStore | null;
 }
 
 export type AnnouncerOptions = Pick<PushOptions, 'robot' | 'dir' | 'deleteAfter' | 'now' | 'say' | 'pace'>;

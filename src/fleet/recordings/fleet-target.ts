@@ -1,17 +1,17 @@
 import { createHash } from 'node:crypto';
 import type { z } from 'zod';
-import type { FleetConnection } from '../connection.ts';
-import { recordingAnswers } from '../store/recording-requests.ts';
-import type { RecordingVerb } from '../subjects.ts';
-import { askStore } from './recording-index.ts';
 import {
+  type ObjectStore,
   type ReadPoint,
-  type RecordingTarget,
   readPart,
   type StoredObject,
   type Upload,
   withOpen,
-} from './target.ts';
+} from '../../s3/object-store.ts';
+import type { FleetConnection } from '../connection.ts';
+import { recordingAnswers } from '../store/recording-requests.ts';
+import type { RecordingVerb } from '../subjects.ts';
+import { askStore } from './recording-index.ts';
 
 const CHUNK_BYTES = 512 * 1024;
 /**
@@ -20,7 +20,7 @@ const CHUNK_BYTES = 512 * 1024;
 const MOST_CHECKS = 5;
 
 /** The fleet's own store, through its service. An interrupted upload finds its chunks again there. */
-export class FleetTarget implements RecordingTarget {
+export class FleetTarget implements ObjectStore {
   readonly #connection: FleetConnection;
   readonly #robot: string;
 

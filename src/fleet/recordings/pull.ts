@@ -15,8 +15,8 @@ import { TeleopError } from '../../core/errors.ts';
 import { parseJson } from '../../core/parse-json.ts';
 import { writeWhole } from '../../files/write-whole.ts';
 import { sidecarOf } from '../../record/reader.ts';
+import { type ObjectStore, type ReadPoint, START, sha256OfFile } from '../../s3/object-store.ts';
 import { type Recording, recordingNames } from '../recordings.ts';
-import { type ReadPoint, type RecordingTarget, START, sha256OfFile } from './target.ts';
 
 /** Not an episode's extension, so that a folder of recordings does not list unfinished downloads. */
 const PULL_ENDING = '.pull';
@@ -26,7 +26,7 @@ const noteSchema = z.object({ offset: z.int().min(0), mark: z.number(), sha256: 
 
 /** Downloads a recording into a folder, resuming an earlier attempt; returns its file. */
 export async function pullRecording(
-  target: RecordingTarget,
+  target: ObjectStore,
   recording: Recording,
   dir: string,
   say: (text: string) => void,
@@ -67,7 +67,7 @@ export async function pullRecording(
 }
 
 async function fetchRest(
-  target: RecordingTarget,
+  target: ObjectStore,
   { episode, sha256, sizeBytes }: Recording,
   part: string,
   from: ReadPoint,

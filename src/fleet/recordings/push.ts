@@ -5,9 +5,9 @@ import type { EpisodeInfo } from '../../messages/recording.ts';
 import { listEpisodes } from '../../record/episodes.ts';
 import { sidecarOf } from '../../record/reader.ts';
 import { EPISODE_ENDING } from '../../record/writer.ts';
+import { type ObjectStore, sha256OfFile, type Upload, whatIsWrong } from '../../s3/object-store.ts';
 import { EPISODE_NAME, type Recording, recordingNames } from '../recordings.ts';
 import type { RecordingIndex } from './recording-index.ts';
-import { type RecordingTarget, sha256OfFile, type Upload, whatIsWrong } from './target.ts';
 
 export interface PushOptions {
   robot: string;
@@ -16,7 +16,7 @@ export interface PushOptions {
   /** Only these; empty: all that are finished. */
   episodes: readonly string[];
   /** Null: they are only announced. */
-  target: RecordingTarget | null;
+  target: ObjectStore | null;
   /** Deletes the local file once its bytes were read back with the right hash. */
   deleteAfter: boolean;
   /** Files already handled, by size and time; for repeated calls. */
@@ -88,7 +88,7 @@ interface Chosen {
 async function storeOne(
   index: RecordingIndex,
   { now, say, deleteAfter, pace }: Omit<PushOptions, 'episodes'>,
-  target: RecordingTarget,
+  target: ObjectStore,
   { entry, file, before }: Chosen,
 ): Promise<void> {
   const { episode, sizeBytes, sha256 } = entry;

@@ -1,7 +1,7 @@
 import { createHash, type Hash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
-import { TeleopError } from '../../core/errors.ts';
+import { TeleopError } from '../core/errors.ts';
 
 /** Where reading resumes. `mark` is private to the target; 0 at the start. */
 export interface ReadPoint {
@@ -23,8 +23,8 @@ export interface Upload extends StoredObject {
   pace?: (bytes: number) => Promise<void>;
 }
 
-/** A store of recordings. Every operation may be interrupted at any point and repeated. */
-export interface RecordingTarget {
+/** A store of files. Every operation may be interrupted at any point and repeated. */
+export interface ObjectStore {
   /** The place as written in the index. */
   where(name: string): string;
   /** The result of a finished upload; null: none. */
@@ -53,7 +53,7 @@ export async function sha256OfFile(file: string): Promise<string> {
 
 /** Reads an object back and compares it; null: its bytes are right. */
 export async function whatIsWrong(
-  target: RecordingTarget,
+  target: ObjectStore,
   { name, sizeBytes, sha256, pace }: Upload,
 ): Promise<string | null> {
   const hash: Hash = createHash('sha256');

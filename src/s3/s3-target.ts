@@ -1,13 +1,13 @@
 import { createHash } from 'node:crypto';
-import { type S3Client, valuesOf } from './s3-client.ts';
 import {
+  type ObjectStore,
   type ReadPoint,
-  type RecordingTarget,
   readPart,
   type StoredObject,
   type Upload,
   withOpen,
-} from './target.ts';
+} from './object-store.ts';
+import { type S3Client, valuesOf } from './s3-client.ts';
 
 /** S3 accepts at most 10,000 parts, each at least 5 MiB except the last. */
 const MOST_PARTS = 10_000;
@@ -21,7 +21,7 @@ export const partBytesOf = (sizeBytes: number): number =>
  * An S3 bucket. Uploads consist of parts; an interrupted upload is found on the server by its name, and an
  * existing part counts if its MD5 matches. Every part is signed with its SHA-256.
  */
-export class S3Target implements RecordingTarget {
+export class S3Target implements ObjectStore {
   readonly #client: S3Client;
 
   constructor(client: S3Client) {

@@ -1,4 +1,4 @@
-import { TeleopError } from '../../core/errors.ts';
+import { TeleopError } from '../core/errors.ts';
 import { type S3Keys, type S3Request, s3Encode, signS3 } from './s3-sign.ts';
 
 export interface S3Place {

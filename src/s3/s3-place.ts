@@ -1,4 +1,4 @@
-import { TeleopError } from '../../core/errors.ts';
+import { TeleopError } from '../core/errors.ts';
 import { S3Client } from './s3-client.ts';
 
 /**
