@@ -9,7 +9,7 @@ import { readInfo } from '../record/reader.ts';
 import { loadRig, type Rig } from '../rig/rig.ts';
 import { type Given, JSON_OPTION, numberOption, RIG_OPTION, type Verb } from './arguments.ts';
 
-const ACTIONS = ['start', 'stop', 'discard', 'task', 'label', 'status', 'list'] as const;
+const ACTIONS = ['start', 'stop', 'discard', 'mark', 'task', 'label', 'status', 'list'] as const;
 type Action = (typeof ACTIONS)[number];
 const WITHIN_MS = 5000;
 /** Number of arguments of each action. */
@@ -17,6 +17,7 @@ const WORDS: Record<Action, number> = {
   start: 0,
   stop: 0,
   discard: 0,
+  mark: 1,
   task: 1,
   label: 2,
   status: 0,
@@ -25,10 +26,12 @@ const WORDS: Record<Action, number> = {
 
 export const recordVerb: Verb = {
   name: 'record',
-  usage: 'start|stop|discard|task TEXT|label EPISODE TEXT|status|list [--rig NAME|FILE] [key=value …]',
+  usage:
+    'start|stop|discard|mark TEXT|task TEXT|label EPISODE TEXT|status|list [--rig NAME|FILE] [key=value …]',
   about:
     'Records episodes: starts, stops or discards one in the operator on this machine; labels and lists them.',
-  details: `start, stop, discard, task and status send requests to the running operator, as the page does. label and list
+  details: `mark notes in the episode that a sub-task begins, as in "grasp the cup"; an empty text ends it.
+start, stop, discard, mark, task and status send requests to the running operator, as the page does. label and list
 work on the files in record.dir and need no operator. Between episodes the recorder is in reset: restore the scene.
 Exit code 1: not confirmed. docs/recording.md describes the files.`,
   options: {
@@ -83,6 +86,7 @@ function questionOf(
   const optional = (name: string) => (values[name] === undefined ? {} : { [name]: String(values[name]) });
   if (action === 'start') return { kind, action, ...optional('task') };
   if (action === 'stop') return { kind, action, ...optional('label') };
+  if (action === 'mark') return { kind, action, subtask: text };
   if (action === 'task') return { kind, action, task: text };
   return action === 'status' ? { action } : { kind, action };
 }

@@ -13,6 +13,7 @@ export type RecorderRequest = Exclude<RecordRequest, { action: 'label' }> | { ac
 function isDone(request: RecorderRequest, status: RecorderStatus): boolean {
   if (request.action === 'start') return status.state === 'recording';
   if (request.action === 'task') return status.task === request.task;
+  if (request.action === 'mark') return (status.subtask ?? '') === request.subtask;
   return request.action === 'status' || status.state !== 'recording';
 }
 
@@ -20,7 +21,7 @@ function isDone(request: RecorderRequest, status: RecorderStatus): boolean {
 function refusal(request: RecorderRequest, { state, episode }: RecorderStatus): string | null {
   if (request.action === 'start' && state === 'recording')
     return `episode ${episode} is already being recorded`;
-  const ends = request.action === 'stop' || request.action === 'discard';
+  const ends = ['stop', 'discard', 'mark'].includes(request.action);
   return ends && state !== 'recording' ? 'nothing is being recorded' : null;
 }
 

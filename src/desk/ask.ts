@@ -65,6 +65,15 @@ export const REQUESTS: Record<string, Request> = {
   home: { isDone: ({ operator }) => operator.mode === 'home', repeats: false },
   hold: { isDone: ({ operator }) => operator.mode === 'hold', repeats: false },
   teleop: { isDone: ({ operator }) => operator.mode !== 'home', repeats: false },
+  'hand-back': {
+    isDone: ({ operator }) => operator.isInterrupted !== true,
+    repeats: false,
+    pointless: {
+      applies: ({ operator }) => operator.isInterrupted !== true,
+      because: 'nobody has taken over from a policy',
+      hint: 'Close a clutch while `farhand policy` drives; then hand back.',
+    },
+  },
 };
 
 export interface Answer {

@@ -67,12 +67,17 @@ export class JointDesk {
     );
   }
 
-  /** Sends one joint target. `clutch`: the robot follows it. */
-  target(jointsRad: ArrayLike<number>, gripper: number, clutch: boolean): void {
+  /** Sends one joint target. `clutch`: the robot follows it. `source`: who drives, for people and recordings. */
+  target(
+    jointsRad: ArrayLike<number>,
+    gripper: number,
+    clutch: boolean,
+    source: 'policy' | 'program' = 'program',
+  ): void {
     const rounded = Array.from(jointsRad, (rad) => Math.round(rad * 1e7) / 1e7);
     const open = Math.min(1, Math.max(0, gripper));
     this.#socket.send(
-      JSON.stringify({ jointsRad: rounded, gripper: open, clutch }),
+      JSON.stringify({ jointsRad: rounded, gripper: open, clutch, source }),
       this.#port,
       HOST,
       () => {},

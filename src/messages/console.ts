@@ -49,6 +49,14 @@ export interface ExportEvent {
   job: ExportJob;
 }
 
+/** A dataset beside the recordings. */
+export interface DatasetEntry {
+  name: string;
+  fps: number;
+  episodes: number;
+  rows: number;
+}
+
 export interface ExportJob {
   state: 'idle' | 'running' | 'done' | 'failed';
   format: string;

@@ -20,6 +20,7 @@ const action = z.discriminatedUnion('kind', [
   plain('home'),
   plain('hold'),
   plain('teleop'),
+  plain('hand-back'),
   z.strictObject({
     kind: z.literal('world'),
     task: z.string().max(MAX_TASK_CHARS),
@@ -38,6 +39,7 @@ const record = z.discriminatedUnion('action', [
   recording('stop', { label: text.exactOptional() }),
   recording('discard', {}),
   recording('task', { task: text }),
+  recording('mark', { subtask: text }),
   recording('label', { episode: text, label: text }),
 ]);
 

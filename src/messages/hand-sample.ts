@@ -1,4 +1,5 @@
 import { HAND_NUMBERS } from '../hand/points.ts';
+import type { RowSource } from './recording.ts';
 
 /** A sample of an input device. Frame: the device's world, right-handed, Y up, −Z forward. */
 export interface HandSample {
@@ -25,6 +26,8 @@ export interface HandSample {
   joints: number;
   /** Target joint angles, in the model's order: from a recording, or a policy. */
   jointsRad: Float64Array;
+  /** Who moves it. The sampler presets it; inputs that know better change it. */
+  source: RowSource;
 }
 
 /** The most joints of any robot. */
@@ -46,6 +49,7 @@ export function emptyHandSample(): HandSample {
     isLeft: false,
     joints: 0,
     jointsRad: new Float64Array(MAX_JOINTS),
+    source: 'person',
   };
 }
 

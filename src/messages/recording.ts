@@ -43,6 +43,13 @@ export interface EpisodeRow {
   stateGripper: number;
   /** Torque from outside on each joint (N·m), then the gripper’s force (N) if there is one; absent: unknown. */
   effort?: number[];
+  /** Measured speed of each joint (rad/s), and its measured torque (N·m); absent: unknown. */
+  velocityRadS?: number[];
+  torqueNm?: number[];
+  /** Flange in the base frame, from the measured joints: x, y, z (m), then a quaternion x, y, z, w. */
+  toolPose?: number[];
+  /** The sub-task that was marked last; absent: none in this episode so far. */
+  subtask?: string;
   supervisor: SupervisorState;
   limitedBy: LimitedBy;
   /** Of the newest command with a receipt; null before the first. */
@@ -52,6 +59,10 @@ export interface EpisodeRow {
   frames: Record<string, RowFrame>;
   /** Who drove: absent in recordings from before this was recorded. */
   source?: RowSource;
+  /** A person drives an attempt that a policy began; absent: no. */
+  intervention?: boolean;
+  /** Largest joint's distance from what a policy proposes that runs along; absent: none does. */
+  disagreementRad?: number;
 }
 
 /** Of the robot's joints, in the model's order. */
@@ -62,7 +73,18 @@ export interface JointLimits {
 }
 
 /** Who drives the robot at an instant. */
-export const ROW_SOURCES = ['none', 'person', 'policy'] as const;
+export const ROW_SOURCES = [
+  /** Nobody: the robot holds. */
+  'none',
+  'person',
+  'policy',
+  /** A replay, a drive home, or another program. */
+  'program',
+  /** The scripted hand of a simulated world. */
+  'expert',
+  /** A mistake made on purpose, to demonstrate the way out of it: not to be learnt. */
+  'disturbance',
+] as const;
 export type RowSource = (typeof ROW_SOURCES)[number];
 
 /** What is known about an episode without reading its rows. */
@@ -83,6 +105,10 @@ export interface EpisodeInfo {
   hasGripper: boolean;
   /** Every row has `effort`. */
   hasEffort?: boolean;
+  /** Every row has these. */
+  hasVelocity?: boolean;
+  hasTorque?: boolean;
+  hasTool?: boolean;
   /** Absent: not recorded. */
   jointLimits?: JointLimits;
   cameras: string[];
@@ -137,6 +163,8 @@ export interface RecorderStatus {
   rows: number;
   skippedRows: number;
   durationS: number;
+  /** Marked last in this episode; absent: none. */
+  subtask?: string;
   /** Why recording stopped by itself, and what to do; empty otherwise. */
   message: string;
 }
@@ -147,4 +175,6 @@ export type RecordRequest =
   | { kind: 'record'; action: 'stop'; label?: string }
   | { kind: 'record'; action: 'discard' }
   | { kind: 'record'; action: 'label'; episode: string; label: string }
-  | { kind: 'record'; action: 'task'; task: string };
+  | { kind: 'record'; action: 'task'; task: string }
+  /** A sub-task begins; empty: none any more. */
+  | { kind: 'record'; action: 'mark'; subtask: string };

@@ -1,4 +1,5 @@
 import { flag, number, oneOf, perJoint, type StructOf, struct } from '../core/memory/struct-layout.ts';
+import { ROW_SOURCES } from './recording.ts';
 import { LIMITED_BY, SUPERVISOR_STATES } from './robot-state.ts';
 
 /** One published command with what was known at that instant; passed from control thread to recorder. */
@@ -7,6 +8,10 @@ export const RING_ROW = struct({
   /** When the command's hand was sampled, operator clock. */
   sampledNs: number,
   engaged: flag,
+  source: oneOf(ROW_SOURCES, 'none'),
+  intervention: flag,
+  /** From a policy that runs along; NaN: none does. */
+  disagreementRad: number,
   commandGripper: number,
   stateGripper: number,
   /** Force of the gripper; NaN: unknown. */
@@ -22,6 +27,9 @@ export const RING_ROW = struct({
   offsetUncertaintyNs: number,
   commandRad: perJoint,
   stateRad: perJoint,
+  /** Measured speed and torque of each joint; NaN: unknown. */
+  stateRadS: perJoint,
+  effortNm: perJoint,
   /** Torque on each joint from outside; NaN: unknown. */
   externalNm: perJoint,
 });
@@ -32,6 +40,8 @@ export function emptyRow(joints: number): PackedRow {
   const row = RING_ROW.create(joints);
   row.supervisor = 'disconnected';
   row.limitedBy = '';
+  row.source = 'none';
+  row.disagreementRad = Number.NaN;
   row.oneWayNs = Number.NaN;
   row.uncertaintyNs = Number.NaN;
   row.playoutDelayNs = Number.NaN;

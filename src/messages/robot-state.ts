@@ -66,6 +66,8 @@ export interface RobotState {
   motors: MotorHealth;
   /** Earlier commands that each packet should repeat, by the losses the robot sees. */
   repeat: number;
+  /** Joint positions of the other arm of a pair; empty: there is none; NaN: unknown. */
+  otherRad: Float64Array;
   /** Playout policy, reported only by a robot whose operator may switch it. */
   playout?: string;
 }

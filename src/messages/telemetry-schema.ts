@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { type JsonProblem, parseJson } from '../core/parse-json.ts';
 import { PLAYOUT_MODES, PLAYOUT_QUALITIES } from './playout-request.ts';
-import { RECORDER_STATES } from './recording.ts';
+import { RECORDER_STATES, ROW_SOURCES } from './recording.ts';
 import { LIMITED_BY, SUPERVISOR_STATES } from './robot-state.ts';
 import { OPERATOR_MODES, type Telemetry } from './telemetry.ts';
 import { MAX_WORLD_BODIES, WORLD_OUTCOMES, WORLD_POSE_SIZE } from './world-state.ts';
@@ -74,12 +74,16 @@ const feel = z.object({
 const record = z.object({
   ...{ state: z.enum(RECORDER_STATES), episode: word.nullable(), task: word, rows: count },
   ...{ skippedRows: count, durationS: z.number(), message: z.string().max(4096) },
+  subtask: word.exactOptional(),
 });
 
 const schema: z.ZodType<Telemetry, unknown> = z.object({
   ...{ kind: z.literal('telemetry'), model: word, operatorNs: z.number(), link, input },
   operator: z.object({
     ...{ mode: z.enum(OPERATOR_MODES), mapping: word, filterDelayMs: maybe },
+    driver: z.enum(ROW_SOURCES).exactOptional(),
+    isInterrupted: z.boolean().exactOptional(),
+    disagreementRad: maybe.exactOptional(),
     estopMs: maybe.exactOptional(),
     limitTowards: numbers(3).nullable().exactOptional(),
   }),

@@ -1,7 +1,7 @@
 import type { MotorReport } from './motor-health.ts';
 import type { Person } from './person.ts';
 import type { PlayoutMode, PlayoutQuality } from './playout-request.ts';
-import type { RecorderStatus, RecordRequest } from './recording.ts';
+import type { RecorderStatus, RecordRequest, RowSource } from './recording.ts';
 import type { LimitedBy, SupervisorState } from './robot-state.ts';
 import type { WorldOutcome } from './world-state.ts';
 
@@ -50,6 +50,12 @@ export interface Telemetry {
     mode: OperatorMode;
     /** The mapper's result: `ok`, `clamped`, `unreachable`, `bad-input`, or `disengaged`. */
     mapping: string;
+    /** Who drives; absent from older operators. */
+    driver?: RowSource;
+    /** A person took over from a policy, which waits to be handed the robot back. */
+    isInterrupted?: boolean;
+    /** Largest joint's distance between the command and what a policy proposes that runs along; null: none does. */
+    disagreementRad?: number | null;
     /** Delay added by the hand filter; null without one. */
     filterDelayMs: number | null;
     /** Direction of what limits the motion, base frame, unit length; null where it has none. */
@@ -181,6 +187,8 @@ export type DeskRequest =
   | { kind: 'home' }
   | { kind: 'hold' }
   | { kind: 'teleop' }
+  /** Lets a policy drive again that a person has interrupted. */
+  | { kind: 'hand-back' }
   | { kind: 'input'; name: string }
   /** A person's hand, measured by the page: stored under that name and used from the next engagement on. */
   | { kind: 'person'; name: string; person: Person }

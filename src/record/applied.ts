@@ -32,8 +32,8 @@ export function alignApplied(rows: readonly EpisodeRow[], traces: readonly JsonM
   return rows.map((row) => {
     const instantNs = observedNs(row);
     while (at + 1 < applied.length && applied[at + 1]!.atNs <= instantNs) at++;
-    const { commandRad, commandGripper } = applied[at]!.row;
-    return { ...row, commandRad, commandGripper };
+    const { commandRad, commandGripper, source, intervention = false } = applied[at]!.row;
+    return { ...row, commandRad, commandGripper, ...(source === undefined ? {} : { source, intervention }) };
   });
 }
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { parseJson } from '../core/parse-json.ts';
-import type { EpisodeInfo } from '../messages/recording.ts';
+import { type EpisodeInfo, ROW_SOURCES } from '../messages/recording.ts';
 import { LIMITED_BY, SUPERVISOR_STATES } from '../messages/robot-state.ts';
 import type { RowMessage } from './schemas.ts';
 
@@ -35,6 +35,9 @@ const info = z.object({
   ...{ durationS: z.number(), rows: z.number(), skippedRows: z.number(), staleRows: z.number() },
   ...{ robot: z.string(), joints: names, hasGripper: z.boolean(), cameras: names, rateHz },
   hasEffort: z.boolean().exactOptional(),
+  hasVelocity: z.boolean().exactOptional(),
+  hasTorque: z.boolean().exactOptional(),
+  hasTool: z.boolean().exactOptional(),
   jointLimits: jointLimits.exactOptional(),
   ...{ sizeBytes: z.number(), complete: z.boolean(), quality: quality.nullable() },
 }) satisfies z.ZodType<EpisodeInfo>;
@@ -67,6 +70,10 @@ const row: z.ZodType<RowMessage, unknown> = z.object({
   ...{ supervisor: z.enum(SUPERVISOR_STATES), limitedBy: z.enum(LIMITED_BY) },
   ...{ oneWayNs: maybe, uncertaintyNs: maybe, playoutDelayNs: maybe },
   frames: z.record(z.string(), frame),
+  subtask: z.string().max(400).exactOptional(),
+  source: z.enum(ROW_SOURCES).exactOptional(),
+  intervention: z.boolean().exactOptional(),
+  disagreementRad: z.number().exactOptional(),
 });
 
 export const parseRow = (data: Uint8Array): RowMessage | null =>

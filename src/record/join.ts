@@ -58,6 +58,9 @@ export function rowFrom(
     timeNs: ring.sampledNs - firstNs,
     seq: ring.seq,
     engaged: ring.engaged,
+    source: ring.source,
+    ...(ring.intervention ? { intervention: true } : {}),
+    ...(Number.isFinite(ring.disagreementRad) ? { disagreementRad: ring.disagreementRad } : {}),
     commandRad: Array.from(ring.commandRad),
     commandGripper: finiteOr0(ring.commandGripper),
     stateRad: Array.from(ring.stateRad),
@@ -65,6 +68,8 @@ export function rowFrom(
     ...(Number.isFinite(ring.externalNm[0])
       ? { effort: [...ring.externalNm, finiteOr0(ring.gripperN)] }
       : {}),
+    ...(ring.stateRadS.every(Number.isFinite) ? { velocityRadS: Array.from(ring.stateRadS) } : {}),
+    ...(ring.effortNm.every(Number.isFinite) ? { torqueNm: Array.from(ring.effortNm) } : {}),
     supervisor: ring.supervisor,
     limitedBy: ring.limitedBy,
     oneWayNs: known(ring.oneWayNs),

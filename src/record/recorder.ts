@@ -3,9 +3,11 @@ import path from 'node:path';
 import { TeleopError } from '../core/errors.ts';
 import type { Clock } from '../core/time/clock.ts';
 import { NS_PER_S } from '../core/time/clock.ts';
+import type { RobotModel } from '../geometry/robot-model.ts';
 import type { MotorReport } from '../messages/motor-health.ts';
 import type {
   EpisodeInfo,
+  EpisodeRow,
   JointLimits,
   RecorderState,
   RecorderStatus,
@@ -28,6 +30,8 @@ export interface RecorderParts {
   joints: string[];
   hasGripper: boolean;
   jointLimits?: JointLimits;
+  /** Adds the robot's description, the poses of its links and of its tool to every episode. */
+  model?: RobotModel;
   cameras: string[];
   rateHz: number;
   rig: unknown;
@@ -55,6 +59,7 @@ interface Episode {
   lastSeq: number;
   lastSupervisor: string;
   missing: string | null;
+  subtask: string;
 }
 
 /**
@@ -85,6 +90,7 @@ export class EpisodeRecorder {
       rows: info?.rows ?? 0,
       skippedRows: info?.skippedRows ?? 0,
       durationS: info?.durationS ?? 0,
+      ...(this.#episode?.subtask ? { subtask: this.#episode.subtask } : {}),
       message: this.#message,
     };
   }
@@ -96,7 +102,17 @@ export class EpisodeRecorder {
       if (this.#episode === null) this.#start(this.#parts.clock.nowNs());
     } else if (request.action === 'stop') this.#stop(request.label ?? null);
     else if (request.action === 'discard') this.#discard();
+    else if (request.action === 'mark') this.#mark(request.subtask);
     else this.#task = request.task;
+  }
+
+  /** The rows from now on belong to this sub-task. */
+  #mark(subtask: string): void {
+    const episode = this.#episode;
+    if (episode === null || episode.subtask === subtask) return;
+    episode.subtask = subtask;
+    const atNs = this.#parts.clock.nowNs();
+    this.#guard('continue recording', () => episode.writer.event(atNs, 'subtask', subtask));
   }
 
   /** A controller's button: starts or ends an episode. */
@@ -105,7 +121,7 @@ export class EpisodeRecorder {
   }
 
   #start(startNs: number): void {
-    const { clock, wallNs, dir, rig, version, owner } = this.#parts;
+    const { clock, wallNs, dir, rig, version, owner, model } = this.#parts;
     const startWallNs = wallNs() - BigInt(Math.round(clock.nowNs() - startNs));
     const startedAt = new Date(Number(startWallNs / 1_000_000n));
     this.#message = '';
@@ -114,7 +130,7 @@ export class EpisodeRecorder {
       if (!this.#hasRoom()) throw noRoom(dir);
       const id = newEpisodeId(startedAt, (taken) => isTakenIn(dir, taken));
       const info = this.#emptyInfo(id, startedAt);
-      const begin = { info, rig, version, startNs, wallNs: startWallNs, owner };
+      const begin = { info, rig, version, startNs, wallNs: startWallNs, owner, ...(model && { model }) };
       const writer = new EpisodeWriter(path.join(dir, `${id}${EPISODE_ENDING}`), begin);
       this.#episode = {
         writer,
@@ -126,6 +142,7 @@ export class EpisodeRecorder {
         lastSeq: -1,
         lastSupervisor: '',
         missing: null,
+        subtask: '',
       };
       this.#state = 'recording';
       writer.event(startNs, 'start', info.task);
@@ -185,10 +202,11 @@ export class EpisodeRecorder {
     }
     if (Number.isNaN(episode.firstNs)) episode.firstNs = ring.sampledNs;
     episode.lastNs = ring.sampledNs;
-    const row = rowFrom(ring, joined.frames, info.rows, episode.firstNs);
+    const joinedRow = rowFrom(ring, joined.frames, info.rows, episode.firstNs);
+    const row = episode.subtask === '' ? joinedRow : { ...joinedRow, subtask: episode.subtask };
     writer.row(row, ring.sampledNs, joined.pictures);
     meter.row(row);
-    info.hasEffort = row.effort !== undefined && (info.rows === 0 || info.hasEffort === true);
+    noteParts(info, row, writer.hasTool);
     info.rows++;
     if (joined.isStale) info.staleRows++;
     info.durationS = (episode.lastNs - episode.firstNs) / NS_PER_S;
@@ -318,6 +336,15 @@ export class EpisodeRecorder {
       : '';
     this.#message = `${message}. ${hint}${remedy}`;
   }
+}
+
+/** Which optional numbers all rows so far have. */
+function noteParts(info: EpisodeInfo, row: EpisodeRow, hasTool: boolean): void {
+  const isFirst = info.rows === 0;
+  info.hasEffort = row.effort !== undefined && (isFirst || info.hasEffort === true);
+  info.hasVelocity = row.velocityRadS !== undefined && (isFirst || info.hasVelocity === true);
+  info.hasTorque = row.torqueNm !== undefined && (isFirst || info.hasTorque === true);
+  info.hasTool = hasTool;
 }
 
 const deleted = (file: string): TeleopError =>

@@ -11,6 +11,11 @@ export const TOPICS = {
   trace: '/farhand/trace',
   event: '/farhand/event',
   motors: '/farhand/motors',
+  torque: '/farhand/torque',
+  tool: '/farhand/tool',
+  /** Names that viewers look for. */
+  description: '/robot_description',
+  tf: '/tf',
 } as const;
 export const CAMERA_TOPIC = '/farhand/camera/';
 export const EPISODE_METADATA = 'farhand.episode';
@@ -28,6 +33,14 @@ ${RULE}
 MSG: builtin_interfaces/Time
 int32 sec
 uint32 nanosec
+`;
+
+const POSE_PARTS = `${RULE}
+MSG: geometry_msgs/Quaternion
+float64 x
+float64 y
+float64 z
+float64 w
 `;
 
 /** ROS 2 message definitions, each with its dependencies. */
@@ -50,6 +63,36 @@ float64[] position
 float64[] velocity
 float64[] effort
 ${HEADER}`,
+  'geometry_msgs/msg/PoseStamped': `std_msgs/Header header
+geometry_msgs/Pose pose
+${RULE}
+MSG: geometry_msgs/Pose
+geometry_msgs/Point position
+geometry_msgs/Quaternion orientation
+${RULE}
+MSG: geometry_msgs/Point
+float64 x
+float64 y
+float64 z
+${POSE_PARTS}${HEADER}`,
+  'tf2_msgs/msg/TFMessage': `geometry_msgs/TransformStamped[] transforms
+${RULE}
+MSG: geometry_msgs/TransformStamped
+std_msgs/Header header
+string child_frame_id
+geometry_msgs/Transform transform
+${RULE}
+MSG: geometry_msgs/Transform
+geometry_msgs/Vector3 translation
+geometry_msgs/Quaternion rotation
+${RULE}
+MSG: geometry_msgs/Vector3
+float64 x
+float64 y
+float64 z
+${POSE_PARTS}${HEADER}`,
+  'std_msgs/msg/String': `string data
+`,
   'sensor_msgs/msg/CompressedImage': `std_msgs/Header header
 string format
 uint8[] data
@@ -70,10 +113,14 @@ export const JSON_SCHEMAS = {
     timeNs: number,
     seq: number,
     engaged: { type: 'boolean' },
+    source: text,
+    intervention: { type: 'boolean' },
+    disagreementRad: number,
     commandGripper: number,
     stateGripper: number,
     supervisor: text,
     limitedBy: text,
+    subtask: text,
     oneWayNs: maybe,
     uncertaintyNs: maybe,
     playoutDelayNs: maybe,
@@ -94,7 +141,17 @@ export const JSON_SCHEMAS = {
 } as const;
 
 /** A row as a JSON message: the joints are in separate channels. */
-export type RowMessage = Omit<EpisodeRow, 'commandRad' | 'stateRad' | 'effort'>;
+export type RowMessage = Omit<
+  EpisodeRow,
+  'commandRad' | 'stateRad' | 'effort' | 'velocityRadS' | 'torqueNm' | 'toolPose'
+>;
+
+/** The pose of a link's frame in its parent's: x, y, z (m), then a quaternion x, y, z, w. */
+export interface FrameTransform {
+  parent: string;
+  child: string;
+  pose: ArrayLike<number>;
+}
 
 /** Encodes into memory that the next call reuses; grows as needed. */
 export class MessageEncoder {
@@ -108,20 +165,45 @@ export class MessageEncoder {
     });
   }
 
-  /** `efforts` may be empty: unknown. */
+  /** `velocities` and `efforts` may be empty: unknown. */
   jointState(
     stampNs: bigint,
     names: readonly string[],
     positions: ArrayLike<number>,
+    velocities: ArrayLike<number> = [],
     efforts: ArrayLike<number> = [],
   ): Uint8Array {
     return this.#encode(128 + names.length * 72 + names.join('').length * 4, (cdr) => {
       header(cdr, stampNs, '');
       cdr.strings(names);
       cdr.f64s(positions);
-      cdr.u32(0);
+      cdr.f64s(velocities);
       cdr.f64s(efforts);
     });
+  }
+
+  /** x, y, z (m), then a quaternion x, y, z, w. */
+  poseStamped(stampNs: bigint, frameId: string, pose: ArrayLike<number>): Uint8Array {
+    return this.#encode(128 + frameId.length * 4, (cdr) => {
+      header(cdr, stampNs, frameId);
+      for (let i = 0; i < 7; i++) cdr.f64(pose[i]!);
+    });
+  }
+
+  transforms(stampNs: bigint, transforms: readonly FrameTransform[]): Uint8Array {
+    const texts = transforms.reduce((sum, { parent, child }) => sum + parent.length + child.length, 0);
+    return this.#encode(64 + transforms.length * 128 + texts * 4, (cdr) => {
+      cdr.u32(transforms.length);
+      for (const { parent, child, pose } of transforms) {
+        header(cdr, stampNs, parent);
+        cdr.string(child);
+        for (let i = 0; i < 7; i++) cdr.f64(pose[i]!);
+      }
+    });
+  }
+
+  string(text: string): Uint8Array {
+    return this.#encode(64 + text.length * 4, (cdr) => cdr.string(text));
   }
 
   compressedImage(stampNs: bigint, frameId: string, format: string, bytes: Uint8Array): Uint8Array {
@@ -157,10 +239,21 @@ export function readFloat64MultiArray(payload: Uint8Array): Float64Array | null 
   return cdr.ok ? values : null;
 }
 
-/** Names, positions and efforts of a JointState; null if the payload is not one. */
+/** The pose of a PoseStamped, as `EpisodeRow.toolPose`; null if the payload is not one. */
+export function readPose(payload: Uint8Array): number[] | null {
+  const cdr = payloadReader(payload);
+  if (cdr === null) return null;
+  cdr.i32();
+  cdr.u32();
+  cdr.string();
+  const pose = Array.from({ length: 7 }, () => cdr.f64());
+  return cdr.ok && pose.every(Number.isFinite) ? pose : null;
+}
+
+/** The numbers of a JointState; null if the payload is not one. */
 export function readJointState(
   payload: Uint8Array,
-): { names: string[]; positions: Float64Array; efforts: Float64Array } | null {
+): { names: string[]; positions: Float64Array; velocities: Float64Array; efforts: Float64Array } | null {
   const cdr = payloadReader(payload);
   if (cdr === null) return null;
   cdr.i32();
@@ -169,9 +262,10 @@ export function readJointState(
   const names = cdr.strings();
   const positions = cdr.f64s();
   if (!cdr.ok) return null;
-  cdr.f64s();
+  const velocities = cdr.f64s();
   const efforts = cdr.f64s();
-  return { names, positions, efforts: cdr.ok ? efforts : new Float64Array(0) };
+  const none = new Float64Array(0);
+  return { names, positions, velocities: cdr.ok ? velocities : none, efforts: cdr.ok ? efforts : none };
 }
 
 /** `<camera>:<captureNs>`, the frame_id of every picture. */

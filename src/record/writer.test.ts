@@ -65,14 +65,14 @@ describe('an episode file', () => {
     writer.close({ ...info, hasEffort: true, rows: 1, complete: true });
     const read = await readEpisode(file);
     assert.deepEqual([read.rows[0]?.effort, read.info.hasEffort], [effort, true]);
-    const payload = new MessageEncoder().jointState(5n, ['a', 'b'], [1, 2], [3, 4]);
+    const payload = new MessageEncoder().jointState(5n, ['a', 'b'], [1, 2], [5, 6], [3, 4]);
     const cdr = new CdrReader(payload);
     cdr.int32();
     cdr.uint32();
     cdr.string();
     assert.deepEqual(cdr.stringArray(), ['a', 'b']);
     assert.deepEqual([...cdr.float64Array()], [1, 2]);
-    assert.deepEqual([...cdr.float64Array()], []);
+    assert.deepEqual([...cdr.float64Array()], [5, 6]);
     assert.deepEqual([...cdr.float64Array()], [3, 4]);
   });
 

@@ -1,5 +1,7 @@
 import { renameSync } from 'node:fs';
 import { syncFolderOf } from '../files/write-whole.ts';
+import type { RobotModel } from '../geometry/robot-model.ts';
+import { BASE_LINK, LinkPoses, urdfOf } from '../geometry/robot-urdf.ts';
 import type { MotorReport } from '../messages/motor-health.ts';
 import type { EpisodeInfo, EpisodeRow, ReceivedFrame } from '../messages/recording.ts';
 import { TRACE_FIELDS, type TraceRecord } from '../messages/trace-record.ts';
@@ -26,6 +28,8 @@ const FLUSH_NS = 100e6;
 const SYNC_NS = 2e9;
 const NUMBERS_BYTES = 256 * 1024;
 const PICTURES_BYTES = 256 * 1024;
+/** Poses of the links are for viewers: no more often than they draw. */
+const TF_NS = 33e6;
 
 /** What is known when an episode starts. */
 export interface EpisodeStart {
@@ -33,11 +37,23 @@ export interface EpisodeStart {
   info: EpisodeInfo;
   rig: unknown;
   version: string;
+  /** Adds the robot's description and poses. */
+  model?: RobotModel;
   /** The writing process. */
   owner?: { pid: number; host: string };
   /** The same instant on both clocks; all times in the file derive from it. */
   startNs: number;
   wallNs: bigint;
+}
+
+type FixedTopic = 'command' | 'state' | 'target' | 'row' | 'trace' | 'event';
+
+interface ArmChannels {
+  poses: LinkPoses;
+  tf: number;
+  tool: number;
+  tfNs: number;
+  tfs: number;
 }
 
 /**
@@ -49,7 +65,9 @@ export class EpisodeWriter {
   readonly #start: EpisodeStart;
   readonly #names: string[];
   readonly #encoder = new MessageEncoder();
-  readonly #channels: Record<Exclude<keyof typeof TOPICS, 'motors'>, number>;
+  readonly #channels: Record<FixedTopic, number>;
+  readonly #arm: ArmChannels | null;
+  #torqueChannel: number | null = null;
   #motorChannel: number | null = null;
   #motorReports = 0;
   readonly #cameras = new Map<string, { channel: number; captureNs: number; sequence: number }>();
@@ -74,6 +92,7 @@ export class EpisodeWriter {
     try {
       this.#file.metadata(EPISODE_METADATA, { json: JSON.stringify({ ...info, rig, owner }) });
       this.#channels = this.#declare(info.cameras);
+      this.#arm = this.#describe(start);
     } catch (cause) {
       this.#file.remove();
       throw cause;
@@ -93,9 +112,31 @@ export class EpisodeWriter {
     return this.#file.channel(topic, schema, 'json', 0);
   }
 
-  #declare(cameras: readonly string[]): Record<Exclude<keyof typeof TOPICS, 'motors'>, number> {
+  #ros(name: keyof typeof ROS2_SCHEMAS): number {
+    return this.#file.schema(name, 'ros2msg', ROS2_SCHEMAS[name]);
+  }
+
+  /** The robot's description, written at once, and the channels of its poses. */
+  #describe({ model, startNs }: EpisodeStart): ArmChannels | null {
+    const urdf = model === undefined ? null : urdfOf(model);
+    if (model === undefined || urdf === null) return null;
+    const channel = (topic: string, type: keyof typeof ROS2_SCHEMAS) =>
+      this.#file.channel(topic, this.#ros(type), 'cdr', 0);
+    const description = channel(TOPICS.description, 'std_msgs/msg/String');
+    const tf = channel(TOPICS.tf, 'tf2_msgs/msg/TFMessage');
+    const tool = channel(TOPICS.tool, 'geometry_msgs/msg/PoseStamped');
+    this.#put(description, 0, this.wallNsAt(startNs), this.#encoder.string(urdf));
+    return { poses: new LinkPoses(model), tf, tool, tfNs: Number.NEGATIVE_INFINITY, tfs: 0 };
+  }
+
+  /** Whether rows get the pose of the tool. */
+  get hasTool(): boolean {
+    return this.#arm !== null;
+  }
+
+  #declare(cameras: readonly string[]): Record<FixedTopic, number> {
     const file = this.#file;
-    const ros = (name: keyof typeof ROS2_SCHEMAS) => file.schema(name, 'ros2msg', ROS2_SCHEMAS[name]);
+    const ros = (name: keyof typeof ROS2_SCHEMAS) => this.#ros(name);
     const joints = ros('sensor_msgs/msg/JointState');
     const array = ros('std_msgs/msg/Float64MultiArray');
     const image = ros('sensor_msgs/msg/CompressedImage');
@@ -123,7 +164,7 @@ export class EpisodeWriter {
   row(row: EpisodeRow, sampledNs: number, pictures: ReadonlyMap<string, ReceivedFrame>): void {
     const timeNs = this.wallNsAt(sampledNs);
     for (const [camera, frame] of pictures) this.#picture(camera, frame, timeNs);
-    const { commandRad, stateRad, effort = [], ...rest } = row;
+    const { commandRad, stateRad, effort = [], velocityRadS, torqueNm, toolPose: _, ...rest } = row;
     const sequence = this.#sequence++;
     const { command, state, target } = this.#channels;
     const commanded = this.#vector(commandRad, row.commandGripper);
@@ -131,9 +172,43 @@ export class EpisodeWriter {
     this.#put(target, sequence, timeNs, this.#encoder.jointState(timeNs, this.#names, commanded));
     const measured = this.#vector(stateRad, row.stateGripper);
     const efforts = effort.slice(0, this.#names.length);
-    this.#put(state, sequence, timeNs, this.#encoder.jointState(timeNs, this.#names, measured, efforts));
+    const speeds = this.#perName(velocityRadS);
+    this.#put(
+      state,
+      sequence,
+      timeNs,
+      this.#encoder.jointState(timeNs, this.#names, measured, speeds, efforts),
+    );
+    if (torqueNm !== undefined) this.#torque(sequence, timeNs, torqueNm);
+    this.#poses(sequence, timeNs, sampledNs, stateRad);
     // The row comes last: once it is in the file, everything it refers to is too.
     this.#put(this.#channels.row, sequence, timeNs, jsonBytes(rest));
+  }
+
+  /** One value for each name: a gripper has none. */
+  #perName(values: readonly number[] | undefined): readonly number[] {
+    if (values === undefined) return [];
+    return this.#start.info.hasGripper ? [...values, Number.NaN] : values;
+  }
+
+  #torque(sequence: number, timeNs: bigint, torqueNm: readonly number[]): void {
+    this.#torqueChannel ??= this.#file.channel(
+      TOPICS.torque,
+      this.#ros('std_msgs/msg/Float64MultiArray'),
+      'cdr',
+      0,
+    );
+    this.#put(this.#torqueChannel, sequence, timeNs, this.#encoder.float64MultiArray(torqueNm));
+  }
+
+  #poses(sequence: number, timeNs: bigint, sampledNs: number, stateRad: readonly number[]): void {
+    const arm = this.#arm;
+    if (arm === null) return;
+    arm.poses.update(stateRad);
+    this.#put(arm.tool, sequence, timeNs, this.#encoder.poseStamped(timeNs, BASE_LINK, arm.poses.tool));
+    if (sampledNs - arm.tfNs < TF_NS) return;
+    arm.tfNs = sampledNs;
+    this.#put(arm.tf, arm.tfs++, timeNs, this.#encoder.transforms(timeNs, arm.poses.links));
   }
 
   #picture(camera: string, frame: ReceivedFrame, timeNs: bigint): void {

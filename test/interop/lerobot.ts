@@ -2,11 +2,14 @@ import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, renameSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { packageRoot } from '../../src/files/package-root.ts';
+import { openPlace } from '../../src/publish/place.ts';
+import { pushDataset } from '../../src/publish/push.ts';
 import { deleteEpisodes, mergeDatasets, trimEpisode } from '../../src/record/edit/edits.ts';
 import { checkDataset } from '../../src/record/lerobot/check.ts';
 import { LeRobotWriter } from '../../src/record/lerobot/dataset-writer.ts';
 import type { SourceEpisode } from '../../src/record/lerobot/layout.ts';
 import { CODECS } from '../../src/record/lerobot/video.ts';
+import { HUB_TEST_TOKEN, startHubStandIn } from '../e2e/hub-stand-in.ts';
 import { needs } from '../needs.ts';
 import { brightness, sourceEpisode } from '../record/source-episode.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
@@ -199,6 +202,24 @@ async function addsToEdited(python: string, root: string): Promise<void> {
   console.log('✔ and LeRobot loads it');
 }
 
+/** LeRobot opens what was pushed to a hub by its name, as it would from huggingface.co. */
+async function loadsFromHub(python: string, dir: string, root: string): Promise<void> {
+  const hub = await startHubStandIn();
+  try {
+    const env = { HF_ENDPOINT: hub.url, HF_TOKEN: HUB_TEST_TOKEN };
+    await pushDataset(dir, await openPlace('hf://me/cups', env), { progress: () => {} });
+    const script = path.join('test', 'interop', 'hub_loader.py');
+    const words = [script, hub.url, HUB_TEST_TOKEN, 'me/cups', path.join(root, 'from-hub')];
+    const answer = await runPython(python, words, LOAD_MS);
+    assert.equal(answer.code, 0, answer.stderr.slice(-3000));
+    const seen = JSON.parse(answer.stdout.trim().split('\n').at(-1)!) as Record<string, unknown>;
+    assert.deepEqual([seen['rows'], seen['episodes'], seen['task']], [90, 2, 'lift the lid']);
+    console.log('✔ LeRobot opens a dataset that was pushed to a hub, by its name');
+  } finally {
+    await hub.close();
+  }
+}
+
 const noFfmpeg = needs('ffmpeg');
 const python: Python = noFfmpeg === false ? await lerobotPython() : { ok: false, why: noFfmpeg };
 if (!python.ok) console.log(`SKIPPED: ${python.why}`);
@@ -206,6 +227,7 @@ else {
   const root = temporaryFolder('interop');
   try {
     for (const codec of CODECS) await loadsOurs(python.python, path.join(root, codec), codec);
+    await loadsFromHub(python.python, path.join(root, 'h264'), root);
     const home = path.join(root, 'farhand');
     mkdirSync(home);
     await checksTheirs(python.python, path.join(home, 'theirs'));

@@ -3,9 +3,11 @@ import { createHash } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, it } from 'node:test';
+import { createChain } from '../../src/geometry/chain.ts';
 import { recoverEpisode } from '../../src/record/recover.ts';
 import { emptyInfo, received, rowOf, START_NS, startOf, WALL_NS } from '../../src/record/test-episode.ts';
 import { EpisodeWriter } from '../../src/record/writer.ts';
+import { loadModel } from '../../src/rig/robot-models.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 import { pythonWith, runPython } from './python-venv.ts';
 
@@ -68,6 +70,30 @@ describe('a recording in Python', { skip: found.ok ? false : found.why }, () => 
     assert.equal(seen.schemas['/farhand/camera/front'], 'sensor_msgs/msg/CompressedImage');
     assert.deepEqual([seen.metadata['farhand.episode']!['robot'], seen.lastRow['seq']], ['test', 60]);
     assert.equal(seen.metadata['farhand.summary']!['rows'], 60);
+  });
+
+  it('has the arm in 3D: a description, and poses of its links that lead to the tool', async () => {
+    const model = loadModel('piper');
+    const info = { ...emptyInfo('arm', 6, []), joints: model.joints.map(({ name }) => name) };
+    const file = path.join(dir, 'arm.mcap');
+    const writer = new EpisodeWriter(file, { ...startOf(info), model });
+    const row = { ...rowOf(0, 6, new Map(), START_NS), stateRad: [...model.homeRad] };
+    writer.row({ ...row, velocityRadS: [1, 2, 3, 4, 5, 6] }, START_NS, new Map());
+    writer.close({ ...info, rows: 1, durationS: 0 });
+    const { topics } = await seenBy(python, file);
+    assert.deepEqual(topics['/farhand/joint_states']!['velocities'], [1, 2, 3, 4, 5, 6, null]);
+    const transforms = topics['/tf']!['transforms'] as [string, string, number[]][];
+    const children = transforms.map(([, child]) => child);
+    assert.deepEqual(
+      transforms.map(([parent]) => parent),
+      ['base', ...children.slice(0, -1)],
+    );
+    const text = String(topics['/robot_description']!['text']);
+    for (const child of children) assert.match(text, new RegExp(`<link name="${child}"`));
+    const position = new Float64Array(3);
+    createChain(model).frame(model.homeRad, 6, position, new Float64Array(4));
+    const tool = topics['/farhand/tool']!['position'] as number[];
+    for (const [i, value] of tool.entries()) assert.ok(Math.abs(value - position[i]!) < 1e-9);
   });
 
   it('is readable after truncation and recovery', async () => {

@@ -29,11 +29,25 @@ with open(sys.argv[1], "rb") as stream:
         if schema.name.endswith("JointState"):
             entry["names"] = list(ros.name)
             entry["positions"] = list(ros.position)
+            entry["velocities"] = [None if v != v else v for v in ros.velocity]
             entry["stamp"] = ros.header.stamp.sec * 10**9 + ros.header.stamp.nanosec
         elif schema.name.endswith("CompressedImage"):
             entry["format"] = ros.format
             entry["frame"] = ros.header.frame_id
             entry["sha"] = hashlib.sha256(bytes(ros.data)).hexdigest()
+        elif schema.name.endswith("TFMessage"):
+            entry["transforms"] = [
+                [
+                    each.header.frame_id,
+                    each.child_frame_id,
+                    [each.transform.translation.x, each.transform.translation.y, each.transform.translation.z],
+                ]
+                for each in ros.transforms
+            ]
+        elif schema.name.endswith("PoseStamped"):
+            entry["position"] = [ros.pose.position.x, ros.pose.position.y, ros.pose.position.z]
+        elif schema.name.endswith("String"):
+            entry["text"] = ros.data
         else:
             entry["data"] = list(ros.data)
     rows = [json.loads(message.data) for _, _, message in reader.iter_messages(topics=["/farhand/row"])]

@@ -5,6 +5,7 @@ import fc from 'fast-check';
 import { TeleopError } from '../../src/core/errors.ts';
 import { createChain } from '../../src/geometry/chain.ts';
 import { quatAngleRad } from '../../src/geometry/frames.ts';
+import { LinkPoses, urdfOf } from '../../src/geometry/robot-urdf.ts';
 import { createSolver, methodsOf } from '../../src/mapping/ik/solver.ts';
 import { parseUrdf } from '../../src/mapping/urdf/urdf.ts';
 import { loadModel } from '../../src/rig/robot-models.ts';
@@ -286,4 +287,37 @@ describe('a URDF file that cannot be used', () => {
       { numRuns: 500 },
     );
   });
+});
+
+describe('a model written as URDF', () => {
+  for (const name of ['ur3', 'piper', 'openarm', 'xarm6', 'dk1'])
+    it(`has the kinematics and limits of ${name} when it is read again`, () => {
+      const model = loadModel(name);
+      const { model: again } = parseUrdf(urdfOf(model)!, name, 'flange');
+      assert.deepEqual(
+        again.joints.map(({ name: joint, minRad, maxRad }) => [joint, minRad, maxRad]),
+        model.joints.map(({ name: joint, minRad, maxRad }) => [joint, minRad, maxRad]),
+      );
+      const [own, other] = [createChain(model), createChain(again)];
+      const poses = new LinkPoses(model);
+      const [a, b] = [new Float64Array(3), new Float64Array(3)];
+      const [p, q] = [new Float64Array(4), new Float64Array(4)];
+      const joints = model.joints.length;
+      for (let n = 0; n < 20; n++) {
+        const at = model.joints.map(
+          ({ minRad, maxRad }, i) => minRad + ((n * 0.37 + i * 0.21) % 1) * (maxRad - minRad),
+        );
+        own.frame(at, joints, a, p);
+        other.frame(at, joints, b, q);
+        poses.update(at);
+        for (let i = 0; i < 3; i++) {
+          assert.ok(Math.abs(a[i]! - b[i]!) < 1e-9, `${name}: position`);
+          assert.ok(Math.abs(a[i]! - poses.tool[i]!) < 1e-9, `${name}: tool`);
+        }
+        assert.ok(
+          quatAngleRad(p, q) < 1e-6 && quatAngleRad(p, poses.tool.subarray(3)) < 1e-6,
+          `${name}: turn`,
+        );
+      }
+    });
 });

@@ -68,14 +68,19 @@ function keyAtOrBefore(from: OpenDataset, number: number, row: number): number {
   return row;
 }
 
-/** Datasets `<dir>-<name>`, each with some of the episodes. The dataset itself stays. */
+/** Datasets `<dir>-<name>`, or the folder `only`, each with some of the episodes. The dataset itself stays. */
 export async function splitDataset(
   dir: string,
   into: ReadonlyMap<string, readonly number[]>,
+  only: string | null = null,
 ): Promise<Edited[]> {
+  if (only !== null && into.size !== 1)
+    throw new TeleopError('bad-option', '--out takes one part', {
+      hint: 'Leave --out out, or name one part.',
+    });
   const from = await openDataset(dir);
   const outs = [...into].map(([name, episodes]) => ({
-    out: `${path.resolve(dir)}-${name}`,
+    out: only ?? `${path.resolve(dir)}-${name}`,
     parts: episodes.map((number) => {
       const episode = episodeOf(from, number);
       return { from, episode, first: 0, count: episode.length };

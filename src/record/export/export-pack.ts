@@ -1,3 +1,4 @@
+import { ROW_SOURCES } from '../../messages/recording.ts';
 import { alignApplied } from '../applied.ts';
 import { type GridRow, resample } from '../lerobot/grid.ts';
 import type { SourceEpisode } from '../lerobot/layout.ts';
@@ -44,6 +45,7 @@ export async function exportPack(options: PackExport): Promise<PackReport> {
   const { info } = first;
   const meta = {
     ...{ version: 1, fps, robot: info.robot, joints: info.joints, gripper: info.hasGripper },
+    sources: ROW_SOURCES,
     ...{ cameras: info.cameras, widthPx, heightPx, pictureEvery, tables: TABLES },
     episodes: episodes.map(({ info: { id, task, label } }) => ({ id, task, label })),
   };
@@ -71,8 +73,8 @@ async function addEpisode(
   const action = table((row) => [...row.commandRad, ...(hasGripper ? [row.commandGripper] : [])]);
   writer.array(`${name}.state`, [grid.length, width], state);
   writer.array(`${name}.action`, [grid.length, width], action);
-  const person = Int8Array.from(grid, ({ row }) => Number(row.source === 'person'));
-  if (grid.some(({ row }) => row.source === 'policy')) writer.array(`${name}.person`, [grid.length], person);
+  const drivers = Int8Array.from(grid, ({ row }) => ROW_SOURCES.indexOf(row.source ?? 'person'));
+  writer.array(`${name}.source`, [grid.length], drivers);
   const seen = grid.filter((_, i) => i % options.pictureEvery === 0);
   for (const camera of cameras) await addPictures(writer, `${name}.${camera}`, camera, whole, seen, options);
   return { rows: grid.length, pictures: seen.length * cameras.length };

@@ -87,6 +87,17 @@ export function differences(info: DatasetInfo, features: Features, robot: string
   return differing;
 }
 
+/** Features that datasets of earlier versions lack: episodes added to those go without. */
+const SINCE = [
+  ...['velocity', 'torque', 'tool_pose', 'source', 'subtask'].map((name) => `recording.${name}`),
+  'intervention',
+];
+
+export const withoutNewer = (own: Features, dataset: Features): Features =>
+  Object.fromEntries(
+    Object.entries(own).filter(([key]) => !SINCE.includes(key) || dataset[key] !== undefined),
+  );
+
 /** Throws unless the episode has the same features as the dataset. */
 export function checkSame(dir: string, info: DatasetInfo, features: Features, robot: string): void {
   const differing = differences(info, features, robot);

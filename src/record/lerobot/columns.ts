@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { EpisodeInfo, EpisodeRow } from '../../messages/recording.ts';
+import { type EpisodeInfo, type EpisodeRow, ROW_SOURCES } from '../../messages/recording.ts';
 import { LIMITED_BY, SUPERVISOR_STATES } from '../../messages/robot-state.ts';
 import type { GridRow } from './grid.ts';
 import { RECORDING_ID } from './layout.ts';
@@ -42,6 +42,15 @@ export function dataColumns(
     );
   }
   for (const camera of info.cameras) Object.assign(columns, cameraColumns(rows, camera));
+  const zeros = () => new Array<number>(info.joints.length).fill(0);
+  columns['recording.velocity'] = velocities(rows);
+  if (info.hasTorque === true) columns['recording.torque'] = rows.map((row) => row.torqueNm ?? zeros());
+  if (info.hasTool === true) columns['recording.tool_pose'] = rows.map((row) => row.toolPose ?? NO_POSE);
+  // Recordings from before this was recorded: whoever engaged is taken for a person.
+  columns['recording.source'] = rows.map((row) =>
+    ROW_SOURCES.indexOf(row.source ?? (row.engaged ? 'person' : 'none')),
+  );
+  columns['recording.subtask'] = rows.map((row) => row.subtask ?? '');
   columns['recording.row_time'] = rows.map((row) => row.timeNs / 1e9);
   columns['recording.latency_ms'] = rows.map((row) =>
     [row.oneWayNs, row.uncertaintyNs, row.playoutDelayNs].map((ns) => (ns === null ? UNKNOWN : ns / 1e6)),
@@ -49,6 +58,7 @@ export function dataColumns(
   columns['recording.supervisor'] = rows.map((row) => SUPERVISOR_STATES.indexOf(row.supervisor));
   columns['recording.limited_by'] = rows.map((row) => LIMITED_BY.indexOf(row.limitedBy));
   columns['recording.engaged'] = rows.map((row) => Number(row.engaged));
+  columns['intervention'] = rows.map(({ intervention = false }) => intervention);
   columns[RECORDING_ID] = rows.map(() => recordingNumber(info.id));
   columns['next.done'] = rows.map((_, i) => i === rows.length - 1);
   columns['timestamp'] = grid.map(({ frameIndex }) => frameIndex / place.fps);
@@ -57,6 +67,20 @@ export function dataColumns(
   columns['index'] = grid.map(({ frameIndex }) => place.firstIndex + frameIndex);
   columns['task_index'] = rows.map(() => place.taskIndex);
   return columns;
+}
+
+const NO_POSE = [0, 0, 0, 0, 0, 0, 1];
+
+/** As measured; the slope of the positions where a recording has no speeds. */
+function velocities(rows: readonly EpisodeRow[]): number[][] {
+  return rows.map((row, i) => {
+    if (row.velocityRadS !== undefined) return row.velocityRadS;
+    const [before, after] = [rows[Math.max(0, i - 1)]!, rows[Math.min(rows.length - 1, i + 1)]!];
+    const seconds = (after.timeNs - before.timeNs) / 1e9;
+    return row.stateRad.map((_, j) =>
+      seconds > 0 ? (after.stateRad[j]! - before.stateRad[j]!) / seconds : 0,
+    );
+  });
 }
 
 function cameraColumns(rows: readonly EpisodeRow[], camera: string): Record<string, Values> {

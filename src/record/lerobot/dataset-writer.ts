@@ -1,9 +1,10 @@
 import { existsSync, readFileSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { TeleopError } from '../../core/errors.ts';
+import { ROW_SOURCES } from '../../messages/recording.ts';
 import { LIMITED_BY, SUPERVISOR_STATES } from '../../messages/robot-state.ts';
 import { readVideoTrack } from '../mp4/video-track.ts';
-import { checkMayAdd, checkRows, checkSame, sizesOf } from './admission.ts';
+import { checkMayAdd, checkRows, checkSame, sizesOf, withoutNewer } from './admission.ts';
 import { dataColumns, recordingNumber, type Values } from './columns.ts';
 import { clearLeftovers, finishMoves, lockDataset, moveAll, nextFile } from './dataset-folder.ts';
 import { DIGEST_FILE, digestsJson, readDigests } from './digests.ts';
@@ -117,7 +118,8 @@ export class LeRobotWriter {
     const grid = resample(source.rows, fps, maxGapS);
     checkRows(source, grid);
     const sizes = await sizesOf(source);
-    const features = featuresOf(source.info, { fps, codec, sizes: evenSizes(sizes) });
+    const own = featuresOf(source.info, { fps, codec, sizes: evenSizes(sizes) });
+    const features = this.#info === null ? own : withoutNewer(own, this.#info.features);
     if (this.#info !== null) checkSame(this.#dir, this.#info, features, source.info.robot);
     const pending = new Map<string, string>();
     try {
@@ -156,7 +158,9 @@ export class LeRobotWriter {
       stats[pictureKey(camera)] = video.stats;
       columns[`${LUMA_PREFIX}${camera}`] = video.lumas;
     }
-    for (const [key, values] of Object.entries(columns)) stats[key] = valueStats(values);
+    for (const key of Object.keys(columns)) if (features[key] === undefined) delete columns[key];
+    for (const [key, values] of Object.entries(columns))
+      if (features[key]?.dtype !== 'string') stats[key] = valueStats(values);
     writeSynced(
       keep(pathOf(EPISODES_PATH, place)),
       episodeParquet([source.info.task], features, stats, {
@@ -251,6 +255,7 @@ export class LeRobotWriter {
         version: this.#options.version,
         supervisor_states: SUPERVISOR_STATES,
         limited_by: LIMITED_BY,
+        sources: ROW_SOURCES,
         ...(info.jointLimits && { joint_limits: info.jointLimits }),
         episodes: [...this.#notes(), { id: info.id, started_at: info.startedAt, label: info.label }],
       },

@@ -14,6 +14,7 @@ const scalar = (dtype: string): Feature => ({ dtype, shape: [1], names: null });
 export const vectorNames = ({ joints, hasGripper }: EpisodeInfo): string[] =>
   hasGripper ? [...joints, 'gripper'] : [...joints];
 
+const POSE_NAMES = ['x', 'y', 'z', 'qx', 'qy', 'qz', 'qw'];
 const LATENCY_NAMES = ['one_way', 'uncertainty', 'playout_delay'];
 
 /**
@@ -33,11 +34,20 @@ export function featuresOf(info: EpisodeInfo, options: FeatureOptions): Features
     features[`recording.frame_stale.${camera}`] = scalar('int64');
     features[`${LUMA_PREFIX}${camera}`] = { dtype: 'uint8', shape: [LUMA_CELLS ** 2], names: null };
   }
+  const { joints } = info;
+  features['recording.velocity'] = { dtype: 'float32', shape: [joints.length], names: [...joints] };
+  if (info.hasTorque === true)
+    features['recording.torque'] = { dtype: 'float32', shape: [joints.length], names: [...joints] };
+  if (info.hasTool === true)
+    features['recording.tool_pose'] = { dtype: 'float32', shape: [7], names: POSE_NAMES };
+  features['recording.source'] = scalar('int64');
+  features['recording.subtask'] = scalar('string');
   features['recording.row_time'] = scalar('float64');
   features['recording.latency_ms'] = { dtype: 'float32', shape: [3], names: LATENCY_NAMES };
   features['recording.supervisor'] = scalar('int64');
   features['recording.limited_by'] = scalar('int64');
   features['recording.engaged'] = scalar('int64');
+  features['intervention'] = scalar('bool');
   features[RECORDING_ID] = scalar('int64');
   features['next.done'] = scalar('bool');
   features['timestamp'] = scalar('float32');

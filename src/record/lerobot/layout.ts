@@ -36,6 +36,8 @@ export interface OwnInfo {
   /** Meaning of the numbers in `recording.supervisor` and `recording.limited_by`. */
   supervisor_states: readonly string[];
   limited_by: readonly string[];
+  /** Who drove: meaning of `recording.source`. */
+  sources?: readonly string[];
   /** Of `observation.state` and `action`; absent if the recordings do not have them. */
   joint_limits?: JointLimits;
   /** The recording each episode came from; empty fields if another program has edited the dataset. */
