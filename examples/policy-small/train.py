@@ -1,4 +1,4 @@
-"""Trains a small policy on a pack of demonstrations and exports it as ONNX. Needs torch (and onnx for the export).
+"""Trains a small policy on a pack of demonstrations and exports it as ONNX. Needs nothing but torch.
 
     bin/farhand export pack stack.npz --from recordings/stack
     python examples/policy-small/train.py stack.npz --out stack.onnx
@@ -62,27 +62,29 @@ class Demonstrations:
 
     def __init__(self, files, rows, limit, device, only_person=False):
         self.rows = rows
-        states, actions, starts, pictures, ends = [], [], [], {}, []
+        states, actions, starts, pictures, learnt = [], [], [], {}, []
         at = 0
         shown = 0
         for file in files:
             archive = zipfile.ZipFile(file)
             meta = json.loads(archive.read("meta.json"))
             self.meta = meta
-            names = set(archive.namelist())
             for index in range(min(limit or len(meta["episodes"]), len(meta["episodes"]))):
                 name = f"episode{index:04d}"
                 state, action = read_array(archive, name + ".state"), read_array(archive, name + ".action")
                 count = len(state)
-                person = None
-                if name + ".person.npy" in names:
-                    person = read_array(archive, name + ".person")
+                # Mistakes made on purpose are not learnt, only the way out of them; from corrections, what a person did.
+                sources = meta["sources"]
+                source = read_array(archive, name + ".source")
+                wanted = source != sources.index("disturbance")
+                if only_person and (source == sources.index("policy")).any():
+                    wanted &= source == sources.index("person")
+                learnt.append(wanted)
                 for camera in meta["cameras"]:
                     x = pictures_of(read_array(archive, f"{name}.{camera}"), meta, device)
                     pictures.setdefault(camera, []).append(x)
                 for i, row in enumerate(range(0, count, meta["pictureEvery"])):
-                    # Corrections: only what a person did is learnt from an episode in which both drove.
-                    if person is None or not only_person or person[row]:
+                    if wanted[row]:
                         starts.append((at + row, shown + i, at + count - 1))
                 shown += len(range(0, count, meta["pictureEvery"]))
                 states.append(state)
@@ -90,6 +92,7 @@ class Demonstrations:
                 at += count
         self.state = torch.cat(states).to(device)
         self.action = torch.cat(actions).to(device)
+        self.learnt = torch.cat(learnt).to(device)
         self.pictures = {camera: torch.cat(all) for camera, all in pictures.items()}
         self.samples = torch.tensor(starts, device=device)
 
@@ -97,8 +100,10 @@ class Demonstrations:
         row, picture, end = self.samples[index].unbind(1)
         ahead = torch.arange(self.rows, device=row.device)
         # Past the end of an episode its last command is repeated: "done, hold".
-        actions = self.action[torch.minimum(row[:, None] + ahead, end[:, None])]
-        return {c: x[picture] for c, x in self.pictures.items()}, self.state[row], actions
+        rows = torch.minimum(row[:, None] + ahead, end[:, None])
+        # A chunk is learnt up to the first row that is not.
+        weight = self.learnt[rows].int().cumprod(1).float()
+        return {c: x[picture] for c, x in self.pictures.items()}, self.state[row], self.action[rows], weight
 
 
 # The model: per camera a small CNN that finds 32 points, then a perceptron from points and state to a chunk.
@@ -206,13 +211,14 @@ def train(data, args, device):
     for step in range(args.steps):
         for group in optimiser.param_groups:
             group["lr"] = args.lr * rate(step, args.steps)
-        frames, state, actions = data.batch(torch.randint(len(data.samples), (args.batch,), device=device))
+        frames, state, actions, weight = data.batch(torch.randint(len(data.samples), (args.batch,), device=device))
         with torch.autocast(device.type, torch.bfloat16, enabled=device.type == "cuda"):
             seen = [augmented(frames[c].float() / 127.5 - 1) for c in model.cameras]
             known = (state - model.state_mean) / model.state_std
             known = known + 0.02 * torch.randn_like(known)
             wanted = (actions - model.action_mean) / model.action_std
-            loss = F.l1_loss(model.normal(seen, known).float(), wanted)
+            error = (model.normal(seen, known).float() - wanted).abs().mean(2)
+            loss = (error * weight).sum() / weight.sum()
         optimiser.zero_grad(set_to_none=True)
         loss.backward()
         nn.utils.clip_grad_norm_(model.parameters(), 5)
@@ -229,8 +235,6 @@ def train(data, args, device):
 
 
 def export(model, meta, file, task):
-    import onnx  # after the training: a missing package must not cost it
-
     model = model.cpu().float()
     pictures = [torch.zeros(1, meta["heightPx"], meta["widthPx"], 3, dtype=torch.uint8) for _ in meta["cameras"]]
     state = torch.zeros(1, model.width)
@@ -243,13 +247,25 @@ def export(model, meta, file, task):
         opset_version=17,
         dynamo=False,
     )
-    whole = onnx.load(file)
     facts = dict(
         fps=meta["fps"], rows=model.rows, joints=meta["joints"], gripper=meta["gripper"], cameras=meta["cameras"],
         widthPx=meta["widthPx"], heightPx=meta["heightPx"], task=task, row0="observation",
     )  # fmt: skip
-    onnx.helper.set_model_props(whole, {"farhand": json.dumps(facts)})
-    onnx.save(whole, file)
+    with open(file, "ab") as model_file:
+        model_file.write(metadata_prop("farhand", json.dumps(facts)))
+
+
+def metadata_prop(key, value):
+    """An entry of ONNX's `metadata_props` (onnx.proto3, field 14 of ModelProto). Appending a field to a message is valid."""
+
+    def field(number, data):
+        length, size = len(data), b""
+        while length > 127:
+            size += bytes([length & 127 | 128])
+            length >>= 7
+        return bytes([number << 3 | 2]) + size + bytes([length]) + data
+
+    return field(14, field(1, key.encode()) + field(2, value.encode()))
 
 
 def main():
@@ -258,7 +274,7 @@ def main():
     parser.add_argument("--out", required=True, help="ONNX file to write")
     parser.add_argument("--episodes", type=int, default=0, help="only the first N of each pack")
     parser.add_argument("--only-person", action="store_true", help="from mixed episodes, only a person's rows")
-    parser.add_argument("--rows", type=int, default=20, help="rows of a chunk (default: 20, 1.3 s at 15 per second)")
+    parser.add_argument("--rows", type=int, default=14, help="rows of a chunk (default: 14, 1.4 s at 10 per second)")
     parser.add_argument("--steps", type=int, default=8000)
     parser.add_argument("--batch", type=int, default=128)
     parser.add_argument("--lr", type=float, default=4e-4)

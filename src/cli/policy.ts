@@ -18,8 +18,8 @@ export const policyVerb: Verb = {
   details: `POLICY is an ONNX file, or a server: http://HOST:PORT/PATH, or tcp://HOST:PORT for ZeroMQ REQ/REP; docs/policies.md
 describes each. Needs an armed robot and an operator on this machine, started with operator.inputs.joints={}. Cameras are
 those of the rig: give the same settings as for the operator. Row 0 of a reply is for the instant of its observation: rows
-that are past when it arrives are not used. A tick with a stale camera makes no request. After a hold that the policy did
-not cause, restart it.`,
+that are past when it arrives are not used. A tick with a stale camera makes no request. A person who
+closes a clutch takes over at once; \`farhand ask hand-back\` or a button hands back. After another hold, restart it.`,
   options: {
     hz: {
       type: 'string',
@@ -35,6 +35,10 @@ not cause, restart it.`,
       about: 'a silent camera or robot, or a picture, is stale after this long (default: 1000)',
     },
     task: { type: 'string', value: 'TEXT', about: 'task for the policy' },
+    shadow: {
+      type: 'boolean',
+      about: 'never drives: runs along while a person does, and reports how far they differ',
+    },
     duration: { type: 'string', value: 'S', about: 'end after S seconds (default: on Ctrl-C)' },
     cameras: { type: 'boolean', about: 'the two cameras of `farhand demo --cameras`' },
     rig: RIG_OPTION,
@@ -51,6 +55,7 @@ not cause, restart it.`,
       everyRows: numberOption(given, 'every', 1, 100) ?? REQUEST_ROWS,
       timeoutMs: numberOption(given, 'timeout', 1, 60_000) ?? 5000,
       staleAfterMs: numberOption(given, 'stale', 20, 60_000) ?? 1000,
+      isShadow: given.values['shadow'] === true,
       durationS: numberOption(given, 'duration', 1, 86_400),
     };
     const address = policyAddress(given.words[0]!);

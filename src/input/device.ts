@@ -30,6 +30,8 @@ export interface InputDevice {
   quality?(nowNs: number, out: InputQuality): void;
   /** Presses of its record button, if it has one. Never decreases. */
   readonly recordPresses?: number;
+  /** The same for its button that hands the robot back to a policy. */
+  readonly handBackPresses?: number;
   /** The newest state of the robot's simulated world, for an input that acts in it. Valid only during the call. */
   see?(world: WorldState, task: string): void;
   /** Arrival of the message that the last `sample` is made of, if that is not the newest; NaN: unknown. */

@@ -1,6 +1,7 @@
 import { flag, number, numbers, oneOf, perJoint, struct } from '../core/memory/struct-layout.ts';
 import { HAND_NUMBERS } from '../hand/points.ts';
 import { PLAYOUT_QUALITIES } from '../messages/playout-request.ts';
+import { ROW_SOURCES } from '../messages/recording.ts';
 import { LIMITED_BY, SUPERVISOR_STATES } from '../messages/robot-state.ts';
 import { OPERATOR_MODES } from '../messages/telemetry.ts';
 
@@ -30,6 +31,9 @@ export const BOARD = struct({
   mode: oneOf(OPERATOR_MODES, 'hold'),
   mapping: oneOf(MAPPING_STATUS, 'disengaged'),
   filterDelayNs: number,
+  driver: oneOf(ROW_SOURCES, 'none'),
+  isInterrupted: flag,
+  disagreementRad: number,
   limitedBy: oneOf(LIMITED_BY, ''),
   /** Into that limit, base frame; NaN where it has no direction. */
   limitTowards: numbers(3),
@@ -65,8 +69,26 @@ export const BOARD = struct({
 });
 
 /** The board has one text: the cause of the robot's state, the nearest pair, and its playout. */
-export const boardText = (cause: string, nearest: string, playout = ''): string =>
+const boardText = (cause: string, nearest: string, playout = ''): string =>
   nearest === '' && playout === '' ? cause : `${cause}\n${nearest}\n${playout}`;
+
+/** The same, made anew only when one of them changed. */
+export class BoardText {
+  #text = '';
+  #cause = '';
+  #nearest = '';
+  #playout = '';
+
+  of(cause: string, nearest: string, playout = ''): string {
+    if (cause === this.#cause && nearest === this.#nearest && playout === this.#playout) return this.#text;
+    this.#cause = cause;
+    this.#nearest = nearest;
+    this.#playout = playout;
+    this.#text = boardText(cause, nearest, playout);
+    return this.#text;
+  }
+}
+
 export const boardWords = (text: string): [cause: string, nearest: string, playout: string] => {
   const [cause = '', nearest = '', playout = ''] = text.split('\n');
   return [cause, nearest, playout];

@@ -37,7 +37,7 @@ export class Clutch {
 
   /** Called every tick while the robot is reachable; true if another input or sender took over. Hot path. */
   update(hand: SampledHand, robot: RobotState): boolean {
-    const { sample, status, automatic, clutchless, source } = hand;
+    const { sample, status, automatic, clutchless, source, tookOver } = hand;
     const isOther = source !== this.#source;
     const isPowered = POWERED[robot.state];
     const isSeen = status === 'ok' && sample.tracking;
@@ -48,6 +48,8 @@ export class Clutch {
     this.#wasArmed = isArmed;
     if (!isPowered) this.#paused = false;
     if (!isSeen || !isPowered) this.#seenOpen = false;
+    // Taking over from a policy is a clutch that was seen open, then closed.
+    else if (tookOver) this.#seenOpen = true;
     // The first sample of another source may still report an earlier release.
     else if (!sample.clutch && !isOther) this.#seenOpen = true;
     const isClosed = isSeen && sample.clutch;
@@ -55,7 +57,7 @@ export class Clutch {
     this.#justPaused = false;
     const isMeant = automatic ? !this.#paused : clutchless ? !this.#mustArm : this.#seenOpen;
     this.#closed = isClosed && isMeant;
-    return isOther;
+    return isOther && !(tookOver && this.#closed);
   }
 
   #takeOver(isArmed: boolean): void {

@@ -43,6 +43,9 @@ function set() {
     sample,
     status: 'ok',
     automatic: false,
+    tookOver: false,
+    isIntervention: false,
+    shadow: emptyHandSample(),
     clutchless: false,
     source: 0,
   };

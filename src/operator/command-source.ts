@@ -2,10 +2,13 @@ import type { Counters, Reason } from '../core/counters.ts';
 import { NS_PER_S } from '../core/time/clock.ts';
 import type { Mapper } from '../mapping/mapper.ts';
 import type { JointCommand } from '../messages/command.ts';
+import type { HandSample } from '../messages/hand-sample.ts';
+import type { RowSource } from '../messages/recording.ts';
 import type { RobotState, SupervisorState } from '../messages/robot-state.ts';
 import type { OperatorMode } from '../messages/telemetry.ts';
 import { emptyCommand } from '../wire/codecs/command.ts';
 import { Clutch } from './clutch.ts';
+import { GripPickUp } from './grip-pick-up.ts';
 import type { Homing } from './homing.ts';
 import type { RobotView } from './robot-view.ts';
 import type { SampledHand } from './sampler.ts';
@@ -22,6 +25,12 @@ export interface IssuedCommand extends JointCommand {
   deviceNs: number;
   sentNs: number;
   arrivedNs: number;
+  /** Who drives. Not sent: for recordings. */
+  source: RowSource;
+  /** A person drives an attempt that a policy began. */
+  intervention: boolean;
+  /** Largest joint's distance between this command and what a policy proposes; NaN: none runs along. */
+  disagreementRad: number;
 }
 
 export interface CommandSourceParts {
@@ -56,6 +65,7 @@ export class CommandSource {
    */
   #restart = true;
   #gripper = Number.NaN;
+  readonly #grip = new GripPickUp();
   #finished = false;
 
   constructor(parts: CommandSourceParts) {
@@ -65,6 +75,9 @@ export class CommandSource {
       deviceNs: Number.NaN,
       sentNs: Number.NaN,
       arrivedNs: Number.NaN,
+      source: 'none' as const,
+      intervention: false,
+      disagreementRad: Number.NaN,
     };
     this.command = { ...emptyCommand(parts.joints), session: parts.session, ...unknown };
   }
@@ -141,16 +154,20 @@ export class CommandSource {
     const moves = this.#engaged || this.#parts.homing.driving;
     if (!moves) command.positionsRad.set(robot.positionsRad);
     command.engagement = moves ? this.#engagements : 0;
+    command.source = this.#engaged ? hand.sample.source : moves ? 'program' : 'none';
+    command.intervention = this.#engaged && hand.isIntervention;
+    command.disagreementRad = this.#engaged ? disagreement(command.positionsRad, hand.shadow) : Number.NaN;
     this.topic.publish(command);
   }
 
   #follow(hand: SampledHand): void {
     const { mapper, counters } = this.#parts;
-    this.mapped = mapper.map(hand.sample, this.command.positionsRad);
+    // The first command of a person who takes over is the policy's last one.
+    this.mapped = hand.tookOver ? 'ok' : mapper.map(hand.sample, this.command.positionsRad);
     this.command.filterDelayNs = mapper.filterDelayNs;
     this.command.ageNs = Math.max(0, Math.min(MAX_AGE_NS, hand.sampledNs - hand.sample.takenNs));
     this.#stampHand(hand);
-    this.command.gripper = this.#gripper = hand.sample.gripper;
+    this.command.gripper = this.#gripper = this.#grip.follow(hand.sample.gripper);
     if (this.mapped === 'unreachable') counters.add('unreachable');
     if (!isUnusable(this.mapped)) return;
     this.#release();
@@ -184,6 +201,7 @@ export class CommandSource {
       if (this.#parts.homing.active) clutch.void();
       this.#parts.homing.stop();
     }
+    if (hand.tookOver && this.#engaged) this.#reseat(hand);
     if (this.#parts.homing.active) this.#mayGoOnHome(robot);
     if (this.#engaged) {
       const ended = robot.endedEngagement >= this.#engagements;
@@ -207,10 +225,21 @@ export class CommandSource {
     if (this.#restart && hand.automatic) restartInput();
     this.#restart = false;
     if (isUnusable(mapper.engage(hand.sample, robot.state.positionsRad))) return;
+    this.#grip.free();
     this.command.positionsRad.set(robot.state.positionsRad);
     // The robot remembers ended engagements per session; our numbers only increase.
     this.#engagements = Math.max(this.#engagements, robot.state.endedEngagement) + 1;
     this.#engaged = true;
+  }
+
+  /** The engagement goes on under another hand, from where the last command was. */
+  #reseat(hand: SampledHand): void {
+    const { mapper } = this.#parts;
+    mapper.release();
+    this.#grip.hold(this.#gripper);
+    if (!isUnusable(mapper.engage(hand.sample, this.command.positionsRad))) return;
+    this.#release();
+    this.#clutch.void();
   }
 
   #release(): void {
@@ -226,4 +255,12 @@ const isPowered = (state: SupervisorState): boolean =>
 
 function isUnusable(status: string): boolean {
   return status === 'bad-input' || status === 'disengaged';
+}
+
+/** NaN if the shadow has other joints, or none. */
+function disagreement(positionsRad: Float64Array, { joints, jointsRad }: HandSample): number {
+  if (joints !== positionsRad.length) return Number.NaN;
+  let most = 0;
+  for (let i = 0; i < joints; i++) most = Math.max(most, Math.abs(jointsRad[i]! - positionsRad[i]!));
+  return most;
 }

@@ -54,6 +54,10 @@ export class HandPlayout implements InputDevice {
     return this.#inner.stream ?? 0;
   }
 
+  get handBackPresses(): number {
+    return this.#inner.handBackPresses ?? 0;
+  }
+
   get recordPresses(): number {
     return this.#inner.recordPresses ?? 0;
   }

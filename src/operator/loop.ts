@@ -25,8 +25,8 @@ import { decodeState, type StateOrigin } from '../wire/codecs/state.ts';
 import { decodeWorld } from '../wire/codecs/world.ts';
 import type { DatagramHandler, Outbox, Peer } from '../wire/reactor.ts';
 import type { SharedClock } from '../wire/shared-clock.ts';
-import { BOARD, BOARD_INPUTS, boardText } from './board.ts';
-import { CommandSource } from './command-source.ts';
+import { BOARD, BOARD_INPUTS, BoardText } from './board.ts';
+import { CommandSource, type IssuedCommand } from './command-source.ts';
 import { DeskClient } from './desk-client.ts';
 import { HaltWatch } from './halt-watch.ts';
 import { Homing } from './homing.ts';
@@ -45,6 +45,8 @@ export const OPERATOR_SOCKETS = { command: 0, state: 1, sync: 2, desk: 3, firstI
 export interface OperatorParts {
   rig: Rig;
   model: RobotModel;
+  /** Model of the other arm of a pair. */
+  neighbour?: RobotModel | null;
   inputs: ReadonlyMap<string, OpenInput>;
   outbox: Outbox;
   clock: Clock;
@@ -95,11 +97,13 @@ export class OperatorLoop implements DatagramHandler {
   readonly #inputNames: string[];
   readonly #bytes = new Uint8Array(256);
   readonly #shown;
+  readonly #boardText = new BoardText();
   readonly #world = WORLD_STATE.create();
   readonly #origin: StateOrigin = { boot: 0, session: 0 };
   readonly #playoutRequest: PlayoutRequest;
   readonly #quality = emptyQuality();
   #boot = 0;
+  #handBackPresses = 0;
   #autoArm: boolean;
   #windDownNs = Number.POSITIVE_INFINITY;
 
@@ -110,7 +114,7 @@ export class OperatorLoop implements DatagramHandler {
     const hands =
       model.family === 'hand'
         ? createHandMapper(model, rig.operator.hand)
-        : createArmMapper(model, rig.operator.mapper, surroundingsOf(model, rig.robot));
+        : createArmMapper(model, rig.operator.mapper, surroundingsOf(model, rig.robot, parts.neighbour));
     const pathLimits = {
       speedRadS: rig.operator.homeSpeedRadS,
       speedFraction: rig.robot.speedPercent / 100,
@@ -125,7 +129,7 @@ export class OperatorLoop implements DatagramHandler {
     this.#playoutRequest = { quality: rig.operator.playoutQuality, capMs: rig.operator.playoutCapMs };
     this.#inputNames = [...parts.inputs.keys()];
     this.#shown = BOARD.create(joints);
-    this.robot = new RobotView(joints);
+    this.robot = new RobotView(joints, parts.neighbour?.joints.length);
     this.sampler = new Sampler(parts.inputs, rig.operator.input);
     const wallErrorNs = rig.link.clock === 'wall' ? rig.link.wallErrorMs * NS_PER_MS : null;
     this.sync = new SyncClient(outbox, sync, robot.sync, clock, counters, parts.shared, wallErrorNs);
@@ -168,6 +172,15 @@ export class OperatorLoop implements DatagramHandler {
     return this.#commandSource.mode;
   }
 
+  /** Every command as it is published, and the newest one; both reuse one object. */
+  onCommand(listener: (command: IssuedCommand) => void): void {
+    this.#commandSource.topic.subscribe(listener);
+  }
+
+  get lastCommand(): Readonly<IssuedCommand> {
+    return this.#commandSource.command;
+  }
+
   /** The point of the arm that follows the hand; undefined if none does. */
   get guidance(): Guidance | undefined {
     return this.#mapper.guidance;
@@ -189,12 +202,18 @@ export class OperatorLoop implements DatagramHandler {
 
   #tick(nowNs: number): void {
     if (this.#windDown(nowNs)) return;
+    if (this.sampler.handBackPresses !== this.#handBackPresses) this.#handBack();
     this.sampler.tick(nowNs);
     this.#halts.input(this.sampler.hand.status === 'stale', nowNs);
     if (this.sampler.hand.sample.estop) this.ask('estop', nowNs);
     this.#desk.tick(this.robot.state, nowNs);
     this.link.expire(nowNs);
     this.#publish(nowNs);
+  }
+
+  #handBack(): void {
+    this.#handBackPresses = this.sampler.handBackPresses;
+    this.sampler.handBack();
   }
 
   /** On a request to end: one command that releases, a short wait for the last receipts, then done. */
@@ -294,6 +313,7 @@ export class OperatorLoop implements DatagramHandler {
       this.#commandSource.disengage();
     } else if (spare.robotNs <= this.robot.state.robotNs) return 'dropped-stale';
     this.robot.accept(receivedNs);
+    this.#hands.neighbourAt?.(this.robot.state.otherRad);
     this.#halts.state(this.robot.state, isNewRobot, receivedNs);
     const { robotNs, appliedSeq, positionsRad } = this.robot.state;
     if (this.robot.hasPose) this.#parts.onJoints?.('state', robotNs, appliedSeq, positionsRad);
@@ -353,7 +373,8 @@ export class OperatorLoop implements DatagramHandler {
   #do(request: DeskActionRequest, receivedNs: number): Reason | null {
     const { kind } = request;
     if (kind === 'home') return this.#commandSource.home(receivedNs);
-    if (kind === 'input') return this.sampler.select(request.name) ? null : 'malformed';
+    if (kind === 'hand-back') return this.sampler.handBack() ? null : 'malformed';
+    if (kind === 'input') return this.sampler.choose(request.name) ? null : 'malformed';
     if (kind === 'world') {
       this.#desk.ask('world', this.robot.state.epoch, receivedNs, { task: request.task, seed: request.seed });
       return null;
@@ -387,6 +408,9 @@ export class OperatorLoop implements DatagramHandler {
     out.mode = this.#commandSource.mode;
     out.mapping = this.#commandSource.mapped;
     out.filterDelayNs = this.#commandSource.command.filterDelayNs;
+    out.driver = this.#commandSource.command.source;
+    out.isInterrupted = this.sampler.isInterrupted;
+    out.disagreementRad = this.#commandSource.command.disagreementRad;
     out.commandedRad.set(this.#commandSource.command.positionsRad);
     out.estopNs = this.#desk.estopNs;
     this.#publishInputs(nowNs);
@@ -403,7 +427,7 @@ export class OperatorLoop implements DatagramHandler {
     copyMotorHealth(robot.motors, out);
     out.externalNm.set(robot.externalNm);
     out.gripperN = robot.gripperN;
-    this.#parts.board.write(out.packed, boardText(robot.cause, robot.nearest, robot.playout));
+    this.#parts.board.write(out.packed, this.#boardText.of(robot.cause, robot.nearest, robot.playout));
   }
 
   /** The more serious of what limits the robot and what keeps the mapping from following the hand. */

@@ -11,9 +11,9 @@ export class RobotView {
   spare: RobotState;
   receivedNs = Number.NEGATIVE_INFINITY;
 
-  constructor(joints: number) {
-    this.state = emptyState(joints);
-    this.spare = emptyState(joints);
+  constructor(joints: number, otherJoints = 0) {
+    this.state = emptyState(joints, otherJoints);
+    this.spare = emptyState(joints, otherJoints);
     // Few messages report the motors; what they report stays.
     this.spare.motors = this.state.motors;
   }

@@ -22,7 +22,14 @@ function bench() {
   const counters = new Counters();
   const feed = new RowFeed(memory, JOINTS, counters);
   const robot = new RobotView(JOINTS).state;
-  const unknown = { deviceNs: Number.NaN, sentNs: Number.NaN, arrivedNs: Number.NaN };
+  const unknown = {
+    deviceNs: Number.NaN,
+    sentNs: Number.NaN,
+    arrivedNs: Number.NaN,
+    source: 'person' as const,
+    intervention: false,
+    disagreementRad: Number.NaN,
+  };
   const command = { ...emptyCommand(JOINTS), ...unknown, filterDelayNs: Number.NaN };
   const rows = RecordRing.attach(memory.rowRing);
   const traces = RecordRing.attach(memory.rowTraceRing);

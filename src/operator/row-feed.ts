@@ -40,6 +40,9 @@ export class RowFeed {
     row.seq = command.seq;
     row.sampledNs = command.sampledOperatorNs;
     row.engaged = command.engagement > 0;
+    row.source = command.source;
+    row.intervention = command.intervention;
+    row.disagreementRad = command.disagreementRad;
     row.commandGripper = command.gripper;
     row.stateGripper = robot.gripper;
     row.gripperN = robot.gripperN;
@@ -49,6 +52,8 @@ export class RowFeed {
     row.offsetUncertaintyNs = sync.uncertaintyNs;
     row.commandRad.set(command.positionsRad);
     row.stateRad.set(robot.positionsRad);
+    row.stateRadS.set(robot.velocitiesRadS);
+    row.effortNm.set(robot.effortsNm);
     row.externalNm.set(robot.externalNm);
     if (!this.#rows.push(row.packed)) this.#counters.add('row-dropped');
   }

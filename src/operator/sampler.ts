@@ -1,6 +1,7 @@
 import type { DeskBytes, InputDevice, InputQuality } from '../input/device.ts';
 import { emptyHandSample, type HandSample, type SampleStatus } from '../messages/hand-sample.ts';
 import type { WorldState } from '../messages/world-state.ts';
+import { TakeOver } from './take-over.ts';
 import { Topic } from './topic.ts';
 
 export interface OpenInput {
@@ -14,6 +15,9 @@ export interface OpenInput {
   /** Number of sockets it listens on. */
   sockets?: number;
 }
+
+/** The input of programs and policies on this machine. */
+const POLICY_INPUT = 'joints';
 
 /** The sample of a tick; reused from tick to tick. */
 export interface SampledHand {
@@ -29,6 +33,12 @@ export interface SampledHand {
    * Increases when another input or sender takes over, so that its pose is never related to the old one's.
    */
   source: number;
+  /** At this tick a person took over from a policy: the engagement goes on with this hand. */
+  tookOver: boolean;
+  /** A person drives an attempt that a policy began. */
+  isIntervention: boolean;
+  /** What a policy would do that runs along while a person drives; `joints` is 0 if none does. */
+  shadow: HandSample;
 }
 
 /** The only pull in the chain: at each tick, the newest sample of the active input. */
@@ -42,6 +52,9 @@ export class Sampler {
     automatic: false,
     clutchless: false,
     source: 0,
+    tookOver: false,
+    isIntervention: false,
+    shadow: emptyHandSample(),
   };
   readonly #desk: Partial<Record<DeskBytes, InputDevice>> = {};
   readonly #inputs: ReadonlyMap<string, OpenInput>;
@@ -52,10 +65,18 @@ export class Sampler {
   /** The device whose message arrived last, and when. */
   #received: InputDevice | null = null;
   #receivedNs = Number.NaN;
+  readonly #takeOver: TakeOver;
+  /** Through which policies drive; null: the rig has none. */
+  readonly #policyInput: InputDevice | null;
 
   constructor(inputs: ReadonlyMap<string, OpenInput>, active: string) {
     this.#inputs = inputs;
     this.#active = active;
+    this.#policyInput = inputs.get(POLICY_INPUT)?.device ?? null;
+    const people = [...inputs].filter(
+      ([name, { automatic, clutchless = false }]) => name !== POLICY_INPUT && !automatic && !clutchless,
+    );
+    this.#takeOver = new TakeOver(people.map(([name, { device }]) => [name, device]));
     for (const { device, desk, sockets = 0 } of inputs.values()) {
       if (desk !== undefined) this.#desk[desk] = device;
       for (let socket = 0; socket < sockets; socket++) this.routes.push({ device, socket });
@@ -66,11 +87,39 @@ export class Sampler {
     return this.#active;
   }
 
+  /** A person chose an input. If a policy drives, it holds and waits to be handed the robot back. */
+  choose(name: string): boolean {
+    const interrupted = this.hand.sample.source === 'policy' && name !== this.#active ? this.#active : null;
+    if (!this.select(name)) return false;
+    this.#takeOver.interrupted = interrupted;
+    return true;
+  }
+
   select(name: string): boolean {
     if (!this.#inputs.has(name)) return false;
     if (name !== this.#active) this.hand.source++;
     this.#active = name;
+    this.#takeOver.interrupted = null;
+    this.#takeOver.forget();
     return true;
+  }
+
+  /** The policy that a person interrupted waits for `handBack`. */
+  get isInterrupted(): boolean {
+    return this.#takeOver.interrupted !== null;
+  }
+
+  /** Lets the interrupted policy drive again; false if there is none. */
+  handBack(): boolean {
+    const { interrupted } = this.#takeOver;
+    return interrupted !== null && this.select(interrupted);
+  }
+
+  /** How often the hand-back button of any input was pressed. Hot path. */
+  get handBackPresses(): number {
+    let presses = 0;
+    for (const { device } of this.#inputs.values()) presses += device.handBackPresses ?? 0;
+    return presses;
   }
 
   /** The input that takes these console messages; undefined if the rig has none. */
@@ -118,6 +167,7 @@ export class Sampler {
     this.hand.sample.points = 0;
     this.hand.sample.joints = 0;
     this.hand.sample.sentNs = Number.NaN;
+    this.hand.sample.source = this.hand.automatic ? 'program' : 'person';
     this.hand.arrivedNs = device === this.#received ? this.#receivedNs : Number.NaN;
     this.hand.status = device.sample(this.hand.sampledNs, this.hand.sample);
     const { usedArrivalNs = Number.NaN } = device;
@@ -126,14 +176,42 @@ export class Sampler {
 
   /** Hot path. */
   tick(nowNs: number): void {
+    this.hand.tookOver = false;
+    this.hand.sampledNs = nowNs;
+    this.#sampleActive();
+    if (this.hand.sample.source === 'policy') this.#watch(nowNs);
+    this.#sampleShadow(nowNs);
+    const { isInterrupted } = this;
+    this.hand.isIntervention = isInterrupted && this.hand.sample.source === 'person';
+    this.topic.publish(this.hand);
+  }
+
+  #sampleActive(): void {
     const input = this.#inputs.get(this.#active)!;
     const { stream = 0 } = input.device;
     if (stream !== this.#stream) this.hand.source++;
     this.#stream = stream;
     this.hand.clutchless = input.clutchless ?? false;
-    this.hand.sampledNs = nowNs;
     this.hand.automatic = input.automatic;
     this.#pull(input.device);
-    this.topic.publish(this.hand);
+  }
+
+  #watch(nowNs: number): void {
+    const taker = this.#takeOver.watch(nowNs);
+    if (taker === null) return;
+    const interrupted = this.#active;
+    this.select(taker);
+    this.#takeOver.interrupted = interrupted;
+    this.#stream = this.#inputs.get(taker)!.device.stream ?? 0;
+    this.hand.tookOver = true;
+    this.#sampleActive();
+  }
+
+  /** What the policy proposes while somebody else drives. */
+  #sampleShadow(nowNs: number): void {
+    const { shadow } = this.hand;
+    shadow.joints = 0;
+    if (this.#policyInput === null || this.#active === POLICY_INPUT) return;
+    if (this.#policyInput.sample(nowNs, shadow) !== 'ok' || shadow.source !== 'policy') shadow.joints = 0;
   }
 }

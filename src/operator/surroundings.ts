@@ -1,14 +1,20 @@
+import { neighbourOf } from '../geometry/neighbour.ts';
 import type { RobotModel } from '../geometry/robot-model.ts';
 import type { ArmSurroundings } from '../mapping/arm-mapper.ts';
 import type { Rig } from '../rig/rig.ts';
 
 /** What the rig's robot has around it, and the limits it will keep, so that the mapping stays inside them. */
-export function surroundingsOf({ joints, workspace }: RobotModel, robot: Rig['robot']): ArmSurroundings {
+export function surroundingsOf(
+  { joints, workspace }: RobotModel,
+  robot: Rig['robot'],
+  otherArm: RobotModel | null = null,
+): ArmSurroundings {
   const own = (name: string) => robot.jointRanges[name] ?? {};
   return {
     around: {
       groundZM: robot.groundZM,
       obstacles: robot.obstacles,
+      neighbour: neighbourOf(robot.pair, otherArm),
       stopM: robot.stopM,
       workspace: robot.workspace ?? workspace ?? null,
     },

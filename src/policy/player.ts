@@ -43,6 +43,8 @@ export interface PlayerParts extends ClutchParts {
   leadNs: () => number;
   /** An answer later than this is given up. */
   timeoutMs: number;
+  /** False while a person drives: the policy runs along, and its targets are proposals. Absent: it always drives. */
+  drives?: () => boolean;
   /** For comparison only: `arrival` puts row 0 where the answer arrives, and fails with slow policies. */
   rowZero?: 'request' | 'arrival';
   /** Every answer as it arrives, with the instant of its row 0. */
@@ -87,6 +89,7 @@ export class PolicyPlayer {
   #sentNs = Number.NaN;
   #coveredNs = Number.NaN;
   #hasAnswer = false;
+  #drove = true;
 
   constructor(parts: PlayerParts) {
     this.#parts = parts;
@@ -112,10 +115,28 @@ export class PolicyPlayer {
     const nowNs = this.#parts.clock.nowNs();
     this.counts.ticks++;
     this.#giveUp(nowNs);
+    const drives = this.#parts.drives?.() ?? true;
+    if (drives !== this.#drove) this.#turn(drives);
+    if (!drives) return this.#propose(nowNs);
     if (!this.#isFollowed) this.#engage(nowNs);
     if (!this.#isFollowed) return;
     this.#request(nowNs);
     this.#play(nowNs);
+  }
+
+  /** A person took over, or handed back. */
+  #turn(drives: boolean): void {
+    this.#drove = drives;
+    this.restart();
+    if (drives) this.hand.resume();
+  }
+
+  /** What it would do now, for comparison with the person who drives. */
+  #propose(nowNs: number): void {
+    const { act, joints, leadNs } = this.#parts;
+    this.#request(nowNs);
+    if (!this.#plan.at(nowNs + leadNs(), this.#goal)) return;
+    act(this.#goal.subarray(0, joints), this.#goal[joints]!, false);
   }
 
   /** Engages with the pose that the arm has, so that nothing moves; only then the policy is asked. */

@@ -12,7 +12,13 @@ export function policyFps(
   chosenHz: number | null,
   warn: (text: string) => void,
 ): number {
-  if (fps === null) return chosenHz ?? DEFAULT_FPS;
+  if (fps === null) {
+    if (chosenHz === null)
+      warn(
+        `${name} declares no rate: taking ${DEFAULT_FPS} rows per second. Give --dataset DIR or --hz N, the rate it was trained at.`,
+      );
+    return chosenHz ?? DEFAULT_FPS;
+  }
   if (chosenHz !== null && Math.abs(chosenHz / fps - 1) > SLACK)
     warn(
       `${name} was trained at ${fps} rows per second; at --hz ${chosenHz} it moves ${(chosenHz / fps).toFixed(2)} times as fast.`,

@@ -22,10 +22,13 @@ export interface PolicyOptions {
   cameras: readonly string[];
   frames: FrameSource;
   stop: AbortSignal;
+  /** Never drives: runs along while a person does. */
+  isShadow: boolean;
   /** Called about once a second. */
   onCounts: (counts: PolicyCounts) => void;
 }
 
+const INPUT = 'joints';
 const CONTACT_MS = 10_000;
 /** Targets per second; the input joins them by straight lines. */
 const SEND_HZ = 100;
@@ -46,14 +49,17 @@ export async function runPolicy(options: PolicyOptions): Promise<PolicyCounts> {
   const desk = await JointDesk.open(rig);
   const player = createPlayer(options, desk);
   try {
-    await desk.take(CONTACT_MS);
-    await power(desk, false);
+    if (!options.isShadow) {
+      await desk.take(CONTACT_MS);
+      await power(desk, false);
+    }
     await ticks(player, desk, options);
     return player.counts;
   } finally {
     player.stop();
     const robot = desk.newest?.robot;
-    if (robot) for (let i = 0; i < 3; i++) desk.target(robot.measuredRad, robot.gripper, false);
+    if (robot && !options.isShadow)
+      for (let i = 0; i < 3; i++) desk.target(robot.measuredRad, robot.gripper, false, 'policy');
     await sleep(50);
     desk.close();
   }
@@ -72,7 +78,8 @@ function createPlayer(options: PolicyOptions, desk: JointDesk): PolicyPlayer {
       return state && heldPose(state);
     },
     infer: (observation, signal) => policy.infer(observation, signal),
-    act: (jointsRad, gripper, clutch) => desk.target(jointsRad, gripper, clutch),
+    act: (jointsRad, gripper, clutch) => desk.target(jointsRad, gripper, clutch, 'policy'),
+    drives: () => !options.isShadow && desk.newest?.input.active === INPUT,
     leadNs: leadOf(desk),
     holdAfterMs: Number(rig.operator.inputs['joints']?.['staleAfterMs'] ?? INPUT_STALE_MS) - MARGIN_MS,
     isAdmitted: () => desk.isAdmitted,

@@ -1,4 +1,5 @@
 import { wrapRad } from '../geometry/frames.ts';
+import type { MarkedMove } from './disturbed-moves.ts';
 import { OPEN_M } from './gripper-body.ts';
 import type { Move, WorldView } from './task.ts';
 
@@ -29,14 +30,21 @@ export class EagerHand {
   yawRad: number;
   openM = OPEN_M;
   isDone = false;
-  readonly #moves: Iterator<Move, void, void>;
+  /** The present move is a mistake made on purpose. */
+  isMistake = false;
+  readonly #moves: Iterator<MarkedMove, void, void>;
   readonly #view: WorldView;
   #move: Move | null = null;
   #atS = 0;
   #speedMS = 0;
   #openingM = 0;
 
-  constructor(moves: Iterator<Move, void, void>, pointM: ArrayLike<number>, yawRad: number, view: WorldView) {
+  constructor(
+    moves: Iterator<MarkedMove, void, void>,
+    pointM: ArrayLike<number>,
+    yawRad: number,
+    view: WorldView,
+  ) {
     this.#moves = moves;
     this.#view = view;
     this.pointM.set([pointM[0]!, pointM[1]!, pointM[2]!]);
@@ -60,7 +68,8 @@ export class EagerHand {
   #next(): void {
     const { value, done } = this.#moves.next();
     this.#atS = 0;
-    this.#move = done === true || value === undefined ? null : value;
+    this.#move = done === true || value === undefined ? null : value.move;
+    this.isMistake = value?.isMistake ?? false;
     if (this.#move === null) this.isDone = true;
     else if (this.#move.kind === 'grip') this.openM = this.#move.openM;
   }

@@ -1,5 +1,5 @@
 import type { SupervisorState } from '../../src/messages/robot-state.ts';
-import type { DeskRequest } from '../../src/messages/telemetry.ts';
+import type { DeskRequest, Telemetry } from '../../src/messages/telemetry.ts';
 import { element, setAttribute, setText } from '../dom.ts';
 import { Clutch, type ClutchSource } from './clutch.ts';
 import { EngageButton } from './engage-button.ts';
@@ -38,6 +38,8 @@ export class Drive {
   #shoulder = false;
   #wasEstop = false;
   #record = false;
+  #wasHandBack = false;
+  #isInterrupted = false;
 
   constructor(send: DriveSenders) {
     this.#send = send;
@@ -45,6 +47,7 @@ export class Drive {
       onShift: (down) => this.#source('shift', down),
       onGripper: () => this.#toggleGripper(),
       onCentre: () => this.#centre(),
+      onHandBack: () => this.#handBack(),
     });
     this.#gripperButton.addEventListener('click', () => this.#toggleGripper());
     this.#centreButton.addEventListener('click', () => this.#centre());
@@ -56,8 +59,9 @@ export class Drive {
   }
 
   /** Call with each telemetry message, and with `connected` false when telemetry stops. */
-  update(connected: boolean, input: string, state: SupervisorState): void {
-    const active = connected && input === 'page';
+  update(connected: boolean, telemetry: Telemetry | null, state: SupervisorState): void {
+    const active = connected && telemetry !== null && isDrivable(telemetry);
+    this.#isInterrupted = telemetry?.operator.isInterrupted === true;
     if (this.#wasEngaged && state !== 'engaged') this.releaseClutch();
     this.#wasEngaged = state === 'engaged';
     const permitted = active && ENGAGEABLE.includes(state);
@@ -95,12 +99,20 @@ export class Drive {
   #byGamepad(elapsedS: number): void {
     const pad = gamepad();
     if (pad === null) return this.#source('gamepad', false);
-    const { clutch, estop, record } = stepByGamepad(pad, this.#hand, elapsedS);
+    const { clutch, estop, record, handBack } = stepByGamepad(pad, this.#hand, elapsedS);
     this.#record = record;
     if (estop && !this.#wasEstop) this.#send.estop();
     this.#wasEstop = estop;
+    if (handBack && !this.#wasHandBack) this.#handBack();
+    this.#wasHandBack = handBack;
     if (clutch !== this.#shoulder) this.#source('gamepad', clutch);
     this.#shoulder = clutch;
+  }
+
+  #handBack(): void {
+    if (!this.#isInterrupted) return;
+    this.releaseClutch();
+    this.#send.reliable({ kind: 'hand-back' });
   }
 
   #clutchChanged(): void {
@@ -145,3 +157,7 @@ export class Drive {
     setText(this.#gripperText, this.#hand.gripperTarget === 1 ? 'closed' : 'open');
   }
 }
+
+/** The page's own input is active, or could take over from a policy. */
+const isDrivable = ({ input, operator }: Telemetry): boolean =>
+  input.active === 'page' || (operator.driver === 'policy' && input.available.includes('page'));

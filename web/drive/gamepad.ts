@@ -6,7 +6,7 @@ const ROLL_RAD_S = 0.8;
 const MAX_STEP_S = 0.05;
 
 /** Buttons of the standard layout. */
-const BUTTONS = { estop: 1, record: 3, leftShoulder: 4, rightShoulder: 5, grip: 7 } as const;
+const BUTTONS = { estop: 1, handBack: 2, record: 3, leftShoulder: 4, rightShoulder: 5, grip: 7 } as const;
 
 export interface GamepadState {
   /** A shoulder button is held. */
@@ -14,6 +14,8 @@ export interface GamepadState {
   estop: boolean;
   /** Held upper button, which starts and stops a recording. */
   record: boolean;
+  /** Held left button, which hands back to a policy. */
+  handBack: boolean;
 }
 
 /** The first standard gamepad. Browsers report one only after a button press. */
@@ -38,6 +40,7 @@ export function stepByGamepad(pad: Gamepad, hand: PageHand, elapsedS: number): G
     clutch: isDown(BUTTONS.leftShoulder) || isDown(BUTTONS.rightShoulder),
     estop: isDown(BUTTONS.estop),
     record: isDown(BUTTONS.record),
+    handBack: isDown(BUTTONS.handBack),
   };
 }
 

@@ -4,6 +4,7 @@ export interface DriveKeyHandlers {
   onShift(down: boolean): void;
   onGripper(): void;
   onCentre(): void;
+  onHandBack(): void;
 }
 
 /** Tracks the driving keys while `active()`. Ignores typing, browser shortcuts, and arrows that choose in a list. */
@@ -15,6 +16,7 @@ export function listenToDriveKeys(active: () => boolean, handlers: DriveKeyHandl
     if (event.key === 'Shift' && !event.repeat) handlers.onShift(true);
     if (event.code === 'KeyG' && !event.repeat) handlers.onGripper();
     if (event.code === 'KeyC' && !event.repeat) handlers.onCentre();
+    if (event.code === 'KeyB' && !event.repeat) handlers.onHandBack();
     if (isDriveKey(event.code)) held.add(event.code);
     // A list that has the focus would jump to the entry that begins with this letter.
     const isLetter = event.key.length === 1 && event.target instanceof HTMLSelectElement;

@@ -88,6 +88,7 @@ function openRecorder(
     ...{ dir, task, startsAtEngagement: true, robot: model.name, rig, version: packageVersion() },
     joints: model.joints.map(({ name }) => name),
     hasGripper: model.gripper && model.family !== 'hand',
+    model,
     cameras: cameraNames(rig),
     rateHz: rig.operator.hz,
     owner: { pid: process.pid, host: hostname() },

@@ -154,7 +154,9 @@ function stageState({ clock, pair }: WorldStage): ObservedState | null {
 
 /** As a program on the operator's machine sends them to its input `joints`. */
 function send(stage: WorldStage, jointsRad: Float64Array, gripper: number, clutch: boolean): void {
-  const bytes = encoder.encode(JSON.stringify({ jointsRad: [...jointsRad], gripper, clutch }));
+  const bytes = encoder.encode(
+    JSON.stringify({ jointsRad: [...jointsRad], gripper, clutch, source: 'policy' }),
+  );
   const nowNs = stage.clock.nowNs();
   const socket = OPERATOR_SOCKETS.firstInput;
   stage.pair.operator.onDatagram(socket, bytes, bytes.length, PROGRAM, nowNs, Number.NaN);

@@ -1,5 +1,5 @@
 import type { JpegCoder } from '../../camera/encoder.ts';
-import { WorldView } from '../../camera/render/world-view.ts';
+import { WorldView, worldShadows } from '../../camera/render/world-view.ts';
 import type { RobotModel } from '../../geometry/robot-model.ts';
 import type { ReceivedFrame } from '../../messages/recording.ts';
 import { WORLD_STATE, type WorldState } from '../../messages/world-state.ts';
@@ -12,6 +12,10 @@ import type { LocalLink } from '../../wire/emulator/local-link.ts';
 const ENCODING_NS = 5e6;
 /** More than a second at 30 Hz. */
 const KEPT = 40;
+
+/** Pictures for a small policy need no finer shadows than this. */
+const SMALL_PX = 160;
+const SMALL_SHADOWS_PX = 192;
 
 interface Shot {
   captureNs: number;
@@ -40,14 +44,18 @@ export class StageCameras {
   readonly #coder: JpegCoder;
   readonly #reading: JointReading;
   readonly #shots: Shot[] = [];
+  /** Whose shadows are drawn. */
+  #shaded: Shot | null = null;
   nextNs = 0;
 
   constructor(rig: Rig, model: RobotModel, driver: Driver, link: LocalLink, coder: JpegCoder) {
     const cameras = Object.entries(rig.cameras.list).filter(([, { source }]) => source === 'world');
     this.names = cameras.map(([name]) => name);
+    const isSmall = cameras.every(([, { widthPx }]) => widthPx <= SMALL_PX);
+    const shadows = worldShadows(isSmall ? SMALL_SHADOWS_PX : undefined);
     for (const [name, { widthPx, heightPx, quality, options }] of cameras) {
       const mount = options['mount'] === 'wrist' ? 'wrist' : 'front';
-      this.#eyes.set(name, { view: new WorldView(model, { widthPx, heightPx, mount }), quality });
+      this.#eyes.set(name, { view: new WorldView(model, { widthPx, heightPx, mount, shadows }), quality });
     }
     this.#periodNs = 1e9 / Math.min(...cameras.map(([, { fpsHz }]) => fpsHz), 120);
     this.#driver = driver;
@@ -76,7 +84,10 @@ export class StageCameras {
     if (shot === undefined || eye === undefined) return null;
     const kept = shot.frames.get(camera);
     if (kept !== undefined) return kept;
-    const bytes = this.#coder.encode(eye.view.draw(shot.jointsRad, shot.world, shot.task), eye.quality);
+    const hasShadows = this.#shaded === shot;
+    this.#shaded = shot;
+    const picture = eye.view.draw(shot.jointsRad, shot.world, shot.task, hasShadows);
+    const bytes = this.#coder.encode(picture, eye.quality);
     const { captureNs, arrivedNs } = shot;
     const frame: ReceivedFrame = {
       ...{ camera, captureNs, encoding: 'jpeg', bytes, arrivedNs },

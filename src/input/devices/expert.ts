@@ -1,7 +1,9 @@
 import { z } from 'zod';
+import { Random } from '../../core/random.ts';
 import { baseFromVr, quatConjugate, quatMultiply, quatRotate } from '../../geometry/frames.ts';
 import type { HandSample, SampleStatus } from '../../messages/hand-sample.ts';
 import { WORLD_STATE, type WorldState } from '../../messages/world-state.ts';
+import { disturbed, undisturbed } from '../../world/disturbed-moves.ts';
 import { EagerHand } from '../../world/eager-hand.ts';
 import { ExpertHand, FOLLOWING_S } from '../../world/expert-hand.ts';
 import { OPEN_M } from '../../world/gripper-body.ts';
@@ -22,6 +24,10 @@ const config = z.strictObject({
     .boolean()
     .default(false)
     .describe('each move goes on as soon as the gripper has arrived, not by time: for demonstrations'),
+  mistakes: z
+    .boolean()
+    .default(false)
+    .describe('with `eager`: now and then makes a mistake and recovers; recorded as `disturbance`'),
   variation: z
     .number()
     .min(0)
@@ -51,6 +57,8 @@ class ExpertInput implements InputDevice {
   #view: ReportedWorld | null = null;
   #tickNs: number;
   #pausedS = 0;
+  #begun = 0;
+  #isMistake = false;
   #variation: HandVariation;
 
   constructor(config: Config, nowNs: number) {
@@ -69,6 +77,7 @@ class ExpertInput implements InputDevice {
     if (task === this.#task && this.#seen.round === this.#round) return;
     this.#task = task;
     this.#round = this.#seen.round;
+    this.#begun = 0;
     this.#variation = new HandVariation(this.#seen.seed, this.#config.variation);
     this.#begin();
   }
@@ -85,10 +94,16 @@ class ExpertInput implements InputDevice {
     this.#pausedS = 0;
     this.#view = new ReportedWorld(this.#seen, task);
     const at = this.#hand ?? { pointM: this.#seen.gripM, yawRad: this.#seen.gripYawRad };
-    const { eager, followingS } = this.#config;
+    const { eager, mistakes, followingS } = this.#config;
     const moves = task.expert(this.#view);
+    const random = new Random(this.#seen.seed, `mistakes-${++this.#begun}`);
     this.#hand = eager
-      ? new EagerHand(moves, at.pointM, at.yawRad, this.#view)
+      ? new EagerHand(
+          mistakes ? disturbed(moves, this.#view, random) : undisturbed(moves),
+          at.pointM,
+          at.yawRad,
+          this.#view,
+        )
       : new ExpertHand(moves, at.pointM, at.yawRad, this.#view, followingS);
   }
 
@@ -99,6 +114,7 @@ class ExpertInput implements InputDevice {
     if (hand !== null && this.#seen.outcome === 'running') {
       hand.tick(dtS * this.#config.speed * this.#variation.speed);
       this.#variation.tick(dtS, hand.pointM[2]!);
+      this.#isMistake = hand instanceof EagerHand && hand.isMistake;
     }
     if (hand?.isDone === true) this.#pausedS += dtS;
     if (this.#pausedS > PAUSE_S) this.#begin();
@@ -121,6 +137,7 @@ class ExpertInput implements InputDevice {
     out.clutch = hand !== null;
     out.tracking = true;
     out.estop = false;
+    out.source = this.#isMistake ? 'disturbance' : 'expert';
     out.points = 0;
     out.isLeft = false;
   }

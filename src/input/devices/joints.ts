@@ -35,6 +35,7 @@ class JointTargets implements InputDevice {
   #joints = 0;
   #gripper = 0;
   #clutch = false;
+  #isPolicy = false;
   /** Was open since the last sample: a release undone before the next tick still counts. */
   #opened = false;
   #receivedNs = Number.NEGATIVE_INFINITY;
@@ -53,7 +54,7 @@ class JointTargets implements InputDevice {
       return 'bad-json';
     }
     if (typeof body !== 'object' || body === null) return 'malformed';
-    const { jointsRad, gripper, clutch } = body as Record<string, unknown>;
+    const { jointsRad, gripper, clutch, source } = body as Record<string, unknown>;
     if (!Array.isArray(jointsRad) || typeof clutch !== 'boolean') return 'malformed';
     if (jointsRad.length === 0 || jointsRad.length > MAX_JOINTS) return 'joint-count';
     if (!jointsRad.every(Number.isFinite) || !Number.isFinite(gripper)) return 'non-finite';
@@ -62,6 +63,7 @@ class JointTargets implements InputDevice {
     const admitted = this.#lock.admit(from, receivedNs);
     if (admitted === 'rejected') return 'unknown-source';
     if (admitted === 'new') this.stream++;
+    this.#isPolicy = source === 'policy';
     this.#take(jointsRad as number[], gripper as number, clutch, receivedNs);
     return null;
   }
@@ -102,6 +104,7 @@ class JointTargets implements InputDevice {
     this.#opened = false;
     out.tracking = fresh;
     out.estop = false;
+    out.source = this.#isPolicy ? 'policy' : 'program';
     out.joints = this.#joints;
     for (let i = 0; i < this.#joints; i++) out.jointsRad[i] = this.#angleAt(i, nowNs);
     return fresh ? 'ok' : this.#receivedNs === Number.NEGATIVE_INFINITY ? 'none' : 'stale';

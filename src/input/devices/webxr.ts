@@ -49,6 +49,8 @@ const THUMB_TIP = 4;
 const INDEX_TIP = 9;
 /** Its bit among a controller's buttons, in the order of WebXR's standard gamepad. */
 const RECORD_BUTTON = 1 << 4;
+/** A press on either thumbstick. */
+const HAND_BACK_BUTTON = 1 << 3;
 
 /**
  * A headset's page: 25 joints of each hand, or controllers. The driving hand's pinch, or trigger, closes the gripper;
@@ -72,6 +74,8 @@ class HeadsetHand implements InputDevice {
   estop = false;
   recordPresses = 0;
   #recordPressed = false;
+  handBackPresses = 0;
+  #handBackPressed = false;
 
   constructor(config: Config) {
     this.#config = config;
@@ -98,17 +102,20 @@ class HeadsetHand implements InputDevice {
     if (points !== null) return points;
     if (!isSame) this.#begin(from);
     this.#seq = this.#packet.seq;
-    this.#countRecordPress();
+    this.#countPresses();
     this.#take(side, receivedNs);
     return null;
   }
 
-  /** A or X on either controller starts and stops a recording. */
-  #countRecordPress(): void {
+  /** A or X on either controller starts and stops a recording; a thumbstick hands back to a policy. */
+  #countPresses(): void {
     const { left, right } = this.#packet;
     const isDown = ((left.buttons | right.buttons) & RECORD_BUTTON) !== 0;
     if (isDown && !this.#recordPressed) this.recordPresses++;
     this.#recordPressed = isDown;
+    const handsBack = ((left.buttons | right.buttons) & HAND_BACK_BUTTON) !== 0;
+    if (handsBack && !this.#handBackPressed) this.handBackPresses++;
+    this.#handBackPressed = handsBack;
   }
 
   sample(nowNs: number, out: HandSample): SampleStatus {

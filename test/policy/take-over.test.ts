@@ -1,0 +1,55 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { handOvers, TakeOverTrial } from './take-over-trial.ts';
+
+describe('taking over from a policy', () => {
+  it('happens within one tick, without a step; opening the clutch holds; handing back lets the policy drive', async () => {
+    assert.deepEqual(await handOvers(6, 5), { largestStepRad: 0, takeOvers: 6 });
+  });
+
+  it('needs a clutch that was seen open: one held closed from before does not take over', async () => {
+    const trial = await TakeOverTrial.create(3, true);
+    trial.policyEngages();
+    trial.run(300);
+    assert.equal(trial.commands.at(-1)!.source, 'policy');
+  });
+
+  it('does not happen by a person whose hand was lost', async () => {
+    const trial = await TakeOverTrial.create(4);
+    trial.policyEngages();
+    trial.isPersonSending = false;
+    trial.run(400);
+    trial.isPersonSending = true;
+    trial.clutch = true;
+    trial.run(200);
+    assert.equal(trial.commands.at(-1)!.source, 'policy');
+  });
+
+  it('keeps the gripper until the person has reached its value', async () => {
+    const trial = await TakeOverTrial.create(6);
+    trial.policyEngages();
+    trial.run(200);
+    trial.gripper = 0;
+    trial.clutch = true;
+    trial.run(200);
+    const gripper = () => trial.rig.robot.driver.writes.at(-1)!.gripper;
+    assert.equal(gripper(), 0.7);
+    trial.gripper = 0.9;
+    trial.run(200);
+    assert.equal(gripper(), 0.9);
+    trial.gripper = 0;
+    trial.run(200);
+    assert.equal(gripper(), 0);
+  });
+
+  it('reports how far the person is from what the policy proposes', async () => {
+    const trial = await TakeOverTrial.create(7);
+    trial.policyEngages();
+    trial.run(200);
+    trial.clutch = true;
+    trial.run(300);
+    const { disagreementRad, source } = trial.rig.operator.loop.lastCommand;
+    assert.equal(source, 'person');
+    assert.ok(disagreementRad > 0 && disagreementRad < 1, String(disagreementRad));
+  });
+});
