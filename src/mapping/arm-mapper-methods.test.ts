@@ -73,6 +73,10 @@ const measured = (model: RobotModel) =>
     )
     .map((q) => Float64Array.from(q));
 
+/** With the elbow stretched or folded, angles vary with the square root of the rounding; the tool does not move. */
+const stillRad = (anglesRad: Float64Array): number =>
+  Math.abs(Math.sin(anglesRad[2]!)) < 1e-3 ? 1e-3 : 1e-5;
+
 /** Moves under the clutch, then releases and engages elsewhere, which must not move the robot. */
 function clutchLaw(model: RobotModel, mapper: ArmMapper): void {
   const out = new Float64Array(model.joints.length);
@@ -81,7 +85,7 @@ function clutchLaw(model: RobotModel, mapper: ArmMapper): void {
       const engageAt = handAt(...first, 1e9);
       assert.equal(mapper.engage(engageAt, startRad), 'ok');
       assert.equal(mapper.map(engageAt, out), 'ok');
-      assert.ok(farthest(out, startRad) < 1e-5, `${out} is not ${startRad}`);
+      assert.ok(farthest(out, startRad) < stillRad(startRad), `${out} is not ${startRad}`);
       for (let tick = 1; tick <= 5; tick++) {
         const moved = first[0].map((m, i) => m + 0.002 * tick * (second[0][i]! > 0 ? 1 : -1));
         mapper.map(handAt(moved, first[1], 1e9 + tick * 1e7), out);
@@ -95,8 +99,7 @@ function clutchLaw(model: RobotModel, mapper: ArmMapper): void {
       for (let tick = 0; tick < 5; tick++) {
         again.takenNs = 3e9 + tick * 1e7;
         assert.notEqual(mapper.map(again, out), 'bad-input');
-        // When the elbow is stretched or folded, its angle varies with the square root of the rounding.
-        assert.ok(farthest(out, reached) < 1e-5, `${out} is not ${reached}`);
+        assert.ok(farthest(out, reached) < stillRad(reached), `${out} is not ${reached}`);
       }
     }),
     { numRuns: 300 },

@@ -107,7 +107,7 @@ export type ArmSurroundings = Omit<GuideOptions, 'lead' | 'around'> & {
 
 /** Nothing around the arm, and the model's own limits. */
 export const bareArm = ({ joints }: RobotModel): ArmSurroundings => ({
-  around: { groundZM: null, obstacles: [], stopM: 0.01, workspace: null },
+  around: { groundZM: null, obstacles: [], neighbour: null, stopM: 0.01, workspace: null },
   minRad: joints.map(({ minRad }) => minRad),
   maxRad: joints.map(({ maxRad }) => maxRad),
   velocityRadS: joints.map(({ maxVelocityRadS }) => maxVelocityRadS),
@@ -152,6 +152,7 @@ interface Solving {
   readonly towards: Float64Array;
   engage(qRad: Float64Array, positionM: Float64Array): void;
   solve(positionM: Float64Array, quatXyzw: Float64Array, dtS: number): SolveStatus;
+  neighbourAt?(positionsRad: ArrayLike<number>): void;
 }
 
 class GuidedArm implements Solving {
@@ -180,6 +181,10 @@ class GuidedArm implements Solving {
   solve(positionM: Float64Array, quatXyzw: Float64Array, dtS: number): SolveStatus {
     if (dtS > 0) this.#guide.follow(positionM, quatXyzw, dtS);
     return this.#guide.limitedBy === '' ? 'ok' : 'clamped';
+  }
+
+  neighbourAt(positionsRad: ArrayLike<number>): void {
+    this.#guide.neighbourAt(positionsRad);
   }
 }
 
@@ -302,6 +307,10 @@ class PoseMapper implements ArmMapper, Guidance {
     this.#place.target(this.#pose, outM);
     this.#turn.target(this.#pose, outQuatXyzw);
     return true;
+  }
+
+  neighbourAt(positionsRad: ArrayLike<number>): void {
+    this.#arm.neighbourAt?.(positionsRad);
   }
 
   release(): void {

@@ -17,6 +17,8 @@ export interface Mapper {
   release(): void;
   /** How an arm is guided; absent for mappers that guide no point. */
   readonly guidance?: Guidance | undefined;
+  /** Joint positions of the other arm of a pair; NaN: unknown. Only mappers that keep clear of it. */
+  neighbourAt?(positionsRad: ArrayLike<number>): void;
   /** Uses this person's hand from the next engagement on; only mappers of robot hands. */
   usePerson?(person: Person): void;
 }

@@ -3,6 +3,7 @@ import type { SnapshotBoard } from '../core/memory/snapshot.ts';
 import type { DurationHistogram } from '../core/statistics/histogram.ts';
 import { type Clock, NS_PER_S } from '../core/time/clock.ts';
 import { Periodic } from '../core/time/periodic.ts';
+import { neighbourOf } from '../geometry/neighbour.ts';
 import type { RobotModel } from '../geometry/robot-model.ts';
 import type { JointCommand } from '../messages/command.ts';
 import { copyMotorHealth } from '../messages/motor-health.ts';
@@ -43,7 +44,7 @@ import type { Driver } from './driver.ts';
 import { LossMeter } from './loss-meter.ts';
 import { NetworkLearning } from './network-learning.ts';
 import type { Priors } from './network-memory.ts';
-import { neighbourOf, PairWatch } from './pair-watch.ts';
+import { PairWatch } from './pair-watch.ts';
 import { PendingReceipts } from './pending-receipts.ts';
 import type { PriorJson } from './playout/adaptive/prior.ts';
 import type { PlayoutPolicy } from './playout/playout-policy.ts';
@@ -145,7 +146,8 @@ export class RobotLoop implements DatagramHandler {
     this.#states = new Periodic(rig.robot.stateHz, nowNs);
     this.#motors = new Periodic(MOTORS_HZ, nowNs);
     this.#worlds = new Periodic(WORLD_HZ, nowNs);
-    this.#state = emptyState(joints);
+    const beside = neighbourOf(rig.robot.pair, parts.neighbour ?? null);
+    this.#state = emptyState(joints, beside?.model.joints.length);
     this.#newest = emptyCommand(joints);
     this.#earlier = emptyEarlier(joints);
     this.#snapshot = ROBOT_BOARD.create(joints);
@@ -156,7 +158,6 @@ export class RobotLoop implements DatagramHandler {
       driver.handOver === undefined
         ? null
         : new PendingReceipts(driver.handOver, counters, (receipt) => this.#sendReceipt(receipt));
-    const beside = neighbourOf(rig.robot.pair, parts.neighbour ?? null);
     const { flight } = parts;
     this.supervisor = new Supervisor(model, driver, rig.robot, counters, nowNs, onTransition, flight, beside);
     const { topics } = rig.robot;

@@ -1,10 +1,7 @@
 import { StructBoard } from '../core/memory/struct-board.ts';
 import { flag, number, perJoint, type StructOf, struct } from '../core/memory/struct-layout.ts';
 import { NS_PER_MS } from '../core/time/clock.ts';
-import type { Neighbour } from '../geometry/pairings.ts';
-import type { RobotModel } from '../geometry/robot-model.ts';
 import type { Supervisor } from './supervisor/supervisor.ts';
-import type { SupervisorConfig } from './supervisor/supervisor-config.ts';
 
 /** Report of the other arm. Both processes share one machine's monotonic clock. */
 export const PAIR_BOARD = struct({ measuredNs: number, isStopped: flag, positionsRad: perJoint });
@@ -31,10 +28,4 @@ export class PairWatch {
       supervisor.neighbourAt(positionsRad, isStopped, nowNs);
     else supervisor.neighbourSilent(nowNs);
   }
-}
-
-export function neighbourOf(config: SupervisorConfig['pair'], model: RobotModel | null): Neighbour | null {
-  if (config === null || model === null) return null;
-  const { baseXyzM, baseRpyRad, sharedBase, marginM } = config;
-  return { model, base: { xyzM: baseXyzM, rpyRad: baseRpyRad }, sharedBase, marginM };
 }

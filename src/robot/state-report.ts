@@ -19,6 +19,7 @@ export function reportSupervisor(supervisor: Supervisor, nowNs: number, state: R
   state.epoch = supervisor.epoch;
   state.endedEngagement = supervisor.endedEngagement;
   state.limitedBy = supervisor.limitedBy;
+  if (supervisor.neighbourRad !== null) state.otherRad.set(supervisor.neighbourRad);
   state.clearanceM = supervisor.clearanceM;
   state.nearest = supervisor.nearest;
 }

@@ -104,8 +104,10 @@ for (const version of ['v2', 'v1'] as const)
     for (const [hz, noise, moveS] of [
       [60, false, 0.4],
       [60, false, 1.5],
+      [60, true, 0.4],
       [72, true, 0.4],
       [90, true, 0.4],
+      [72, true, 1],
     ] as const)
       it(`close in motion of ${moveS} s at ${hz} Hz${noise ? ' with 1 mm of noise' : ''}`, () => {
         const worst = moving(version, hz, noise, moveS);
@@ -116,7 +118,7 @@ for (const version of ['v2', 'v1'] as const)
       });
   });
 
-/** Open, pinch each finger in 0.4 s, or slowly, and hold it for 0.4 s; judged over the second half of the hold. */
+/** Open, pinch each finger in 0.4 s, or slowly, and hold it for 0.4 s; judged from the end of the move on. */
 function moving(version: 'v1' | 'v2', hz: number, noise: boolean, moveS = 0.4): number {
   let worst = 0;
   for (const [kind, scale] of [
@@ -135,8 +137,7 @@ function moving(version: 'v1' | 'v2', hz: number, noise: boolean, moveS = 0.4): 
         for (let i = 1; i <= Math.round((moveS + 0.4) * hz); i++, frame++) {
           const clean = points(who, between(from, to, minimumJerk(Math.min(1, i / (moveS * hz)))));
           judge.give(noise ? noisy(clean, normal) : clean, frame / hz);
-          if (to === shape && i > (moveS + 0.2) * hz)
-            worst = Math.max(worst, judge.pinchError(clean, finger));
+          if (to === shape && i >= moveS * hz) worst = Math.max(worst, judge.pinchError(clean, finger));
         }
         from = to;
       }
@@ -181,14 +182,14 @@ describe('a hand at rest', () => {
 
 for (const version of ['v2', 'v1'] as const)
   describe(`the delay of a moving ORCA ${version}`, () => {
-    for (const [name, to] of [
-      ['fist', () => SHAPES.fist],
-      ['pinch', (who: Body) => pinch(who, 0, 0.012)],
+    for (const [name, to, joints] of [
+      ['fist', () => SHAPES.fist, 9],
+      ['pinch', (who: Body) => pinch(who, 0, 0.012), 2],
     ] as const)
       for (const hz of [60, 72, 90])
         it(`is at most 15 ms between open and ${name} from 0.5 to 3 Hz, at ${hz} frames per second`, () => {
           const who = body('mean', 1);
-          const delays = [0.5, 1, 2, 3].map((rate) => delayMs(version, who, to(who), hz, rate));
+          const delays = [0.5, 1, 2, 3].map((rate) => delayMs(version, who, to(who), hz, rate, joints));
           console.log(
             `${version} ${name} ${hz} Hz: delay ${delays.map((ms) => ms.toFixed(1)).join(', ')} ms`,
           );
@@ -197,7 +198,14 @@ for (const version of ['v2', 'v1'] as const)
   });
 
 /** Open ↔ `to` as a sinusoid: the largest shift of a joint against those of an unfiltered solve. */
-function delayMs(version: 'v1' | 'v2', who: Body, to: Shape, hz: number, rateHz: number): number {
+function delayMs(
+  version: 'v1' | 'v2',
+  who: Body,
+  to: Shape,
+  hz: number,
+  rateHz: number,
+  joints: number,
+): number {
   const [filtered, plain] = [new Judge(version, true), new Judge(version, false)];
   const rows: number[][] = [];
   for (let i = 0; i < (4 / rateHz) * hz; i++) {
@@ -212,7 +220,7 @@ function delayMs(version: 'v1' | 'v2', who: Body, to: Shape, hz: number, rateHz:
     swing(settled, joint + plain.q.length, hz, rateHz),
   ]);
   const clear = swings.filter(([, plainly]) => plainly!.rad > SWING_RAD);
-  assert.ok(clear.length > 1, `${clear.length} joints swing`);
+  assert.ok(clear.length >= joints, `${clear.length} joints swing`);
   return Math.max(...clear.map(([late, plainly]) => turned(late!.phase - plainly!.phase) / rateHz)) * 1000;
 }
 

@@ -12,6 +12,7 @@ const load = (name: string): RobotModel =>
   robotModelSchema.parse(parse(readFileSync(`robots/${name}.yaml`, 'utf8')));
 const AROUND = {
   groundZM: 0,
+  neighbour: null,
   obstacles: [{ name: 'shelf', minM: [0.2, 0.3, 0.1], maxM: [0.5, 0.5, 0.4] }],
   stopM: 0.01,
   workspace: { minM: [-0.6, -0.6, 0.05], maxM: [0.6, 0.6, 0.9] },

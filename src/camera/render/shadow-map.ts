@@ -1,6 +1,6 @@
 import type { Solid } from './solid.ts';
 
-/** Pixels along each side. */
+/** Pixels along each side, for pictures as a person looks at them. */
 const SIZE = 384;
 /** What the map covers: this far around its middle. */
 const REACH_M = 0.45;
@@ -8,25 +8,30 @@ const REACH_M = 0.45;
 const LENGTH = Math.hypot(0.35, -0.45, 0.82);
 export const LIGHT = [0.35 / LENGTH, -0.45 / LENGTH, 0.82 / LENGTH] as const;
 
-/** Pixels of the map per metre along its two axes; its first axis has no y. */
-const PER_M = SIZE / (2 * REACH_M);
-const U = [
-  (PER_M * LIGHT[2]) / Math.hypot(LIGHT[0], LIGHT[2]),
-  (-PER_M * LIGHT[0]) / Math.hypot(LIGHT[0], LIGHT[2]),
-] as const;
+/** The map's two axes; the first has no y. */
+const U = [LIGHT[2] / Math.hypot(LIGHT[0], LIGHT[2]), -LIGHT[0] / Math.hypot(LIGHT[0], LIGHT[2])] as const;
 const V = [LIGHT[1] * U[1], LIGHT[2] * U[0] - LIGHT[0] * U[1], -LIGHT[1] * U[0]] as const;
 
 /** What the light reaches, as depths seen from it; parallel rays. Drawing does not allocate. */
 export class ShadowMap {
-  readonly #depths = new Float32Array(SIZE * SIZE);
+  readonly #size: number;
+  readonly #depths: Float32Array;
+  /** Pixels per metre along the axes. */
+  readonly #u: readonly [number, number];
+  readonly #v: readonly [number, number, number];
   readonly #points = new Float32Array(3 * 4096);
   /** Pixel of the world's origin. */
   readonly #column: number;
   readonly #row: number;
 
-  constructor([x, y, z]: readonly [number, number, number]) {
-    this.#column = SIZE / 2 - U[0] * x - U[1] * z;
-    this.#row = SIZE / 2 - V[0] * x - V[1] * y - V[2] * z;
+  constructor([x, y, z]: readonly [number, number, number], size = SIZE) {
+    const perM = size / (2 * REACH_M);
+    this.#size = size;
+    this.#depths = new Float32Array(size * size);
+    this.#u = [perM * U[0], perM * U[1]];
+    this.#v = [perM * V[0], perM * V[1], perM * V[2]];
+    this.#column = size / 2 - this.#u[0] * x - this.#u[1] * z;
+    this.#row = size / 2 - this.#v[0] * x - this.#v[1] * y - this.#v[2] * z;
   }
 
   draw(solids: readonly Solid[]): void {
@@ -41,15 +46,20 @@ export class ShadowMap {
 
   /** Whether something lies between a point and the light; `biasM` keeps a surface from shading itself. */
   isDark(x: number, y: number, z: number, biasM: number): boolean {
-    const column = U[0] * x + U[1] * z + this.#column;
-    const row = V[0] * x + V[1] * y + V[2] * z + this.#row;
-    if (!(column >= 0 && row >= 0 && column < SIZE && row < SIZE)) return false;
-    const depth = this.#depths[(row | 0) * SIZE + (column | 0)]!;
+    const size = this.#size;
+    const u = this.#u;
+    const v = this.#v;
+    const column = u[0] * x + u[1] * z + this.#column;
+    const row = v[0] * x + v[1] * y + v[2] * z + this.#row;
+    if (!(column >= 0 && row >= 0 && column < size && row < size)) return false;
+    const depth = this.#depths[(row | 0) * size + (column | 0)]!;
     return depth > LIGHT[0] * x + LIGHT[1] * y + LIGHT[2] * z + biasM;
   }
 
   #place({ mesh: { vertices }, matrix: m, positionM: p }: Solid): void {
     const out = this.#points;
+    const u = this.#u;
+    const v = this.#v;
     const column = this.#column;
     const row = this.#row;
     for (let i = 0; i < vertices.length; i += 3) {
@@ -59,8 +69,8 @@ export class ShadowMap {
       const x = m[0]! * a + m[1]! * b + m[2]! * c + p[0]!;
       const y = m[3]! * a + m[4]! * b + m[5]! * c + p[1]!;
       const z = m[6]! * a + m[7]! * b + m[8]! * c + p[2]!;
-      out[i] = U[0] * x + U[1] * z + column;
-      out[i + 1] = V[0] * x + V[1] * y + V[2] * z + row;
+      out[i] = u[0] * x + u[1] * z + column;
+      out[i + 1] = v[0] * x + v[1] * y + v[2] * z + row;
       out[i + 2] = LIGHT[0] * x + LIGHT[1] * y + LIGHT[2] * z;
     }
   }
@@ -68,6 +78,7 @@ export class ShadowMap {
   #fill(a: number, b: number, c: number): void {
     const s = this.#points;
     const depths = this.#depths;
+    const size = this.#size;
     const ax = s[a]!;
     const ay = s[a + 1]!;
     const bx = s[b]!;
@@ -81,9 +92,9 @@ export class ShadowMap {
     // The far side of a closed solid adds nothing.
     if (area <= 0) return;
     const left = Math.max(0, Math.floor(Math.min(ax, bx, cx)));
-    const right = Math.min(SIZE - 1, Math.ceil(Math.max(ax, bx, cx)));
+    const right = Math.min(size - 1, Math.ceil(Math.max(ax, bx, cx)));
     const top = Math.max(0, Math.floor(Math.min(ay, by, cy)));
-    const bottom = Math.min(SIZE - 1, Math.ceil(Math.max(ay, by, cy)));
+    const bottom = Math.min(size - 1, Math.ceil(Math.max(ay, by, cy)));
     const stepA = (by - cy) / area;
     const stepB = (cy - ay) / area;
     for (let row = top; row <= bottom; row++) {
@@ -95,7 +106,7 @@ export class ShadowMap {
         const wc = 1 - wa - wb;
         if (wa < 0 || wb < 0 || wc < 0) continue;
         const depth = wa * az + wb * bz + wc * cz;
-        const at = row * SIZE + column;
+        const at = row * size + column;
         if (depth > depths[at]!) depths[at] = depth;
       }
     }

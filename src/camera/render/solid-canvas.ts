@@ -1,6 +1,6 @@
 import { type Colour, emptyPicture } from '../drawing.ts';
 import type { RgbPicture } from '../source.ts';
-import { LIGHT, ShadowMap } from './shadow-map.ts';
+import { LIGHT, type ShadowMap } from './shadow-map.ts';
 import type { Solid } from './solid.ts';
 import type { View } from './view.ts';
 
@@ -31,14 +31,15 @@ export class SolidCanvas {
   readonly #world = new Float32Array(3 * 4096);
   readonly #light = new Float32Array(4096);
 
-  constructor(widthPx: number, heightPx: number, middleM: readonly [number, number, number]) {
+  constructor(widthPx: number, heightPx: number, shadows: ShadowMap) {
     this.picture = emptyPicture(widthPx, heightPx);
     this.#nearness = new Float32Array(widthPx * heightPx);
-    this.#shadows = new ShadowMap(middleM);
+    this.#shadows = shadows;
   }
 
-  draw(view: View, solids: readonly Solid[]): RgbPicture {
-    this.#shadows.draw(solids);
+  /** With `hasShadows`, the shadow map already shows these solids. */
+  draw(view: View, solids: readonly Solid[], hasShadows = false): RgbPicture {
+    if (!hasShadows) this.#shadows.draw(solids);
     this.#drawTable(view);
     for (const solid of solids) this.#drawSolid(view, solid);
     return this.picture;

@@ -9,6 +9,7 @@ import { COLOURS, type Shape, type Vector } from '../../world/shape.ts';
 import { TASKS } from '../../world/task-list.ts';
 import type { Colour } from '../drawing.ts';
 import type { RgbPicture } from '../source.ts';
+import { ShadowMap } from './shadow-map.ts';
 import { boxMesh, capsuleMesh, cylinderMesh, type Solid, type SolidMesh, solid } from './solid.ts';
 import { SolidCanvas } from './solid-canvas.ts';
 import { aim, emptyView, type View } from './view.ts';
@@ -18,6 +19,8 @@ export interface WorldViewOptions {
   heightPx: number;
   /** `front`: beside the table, facing the robot. `wrist`: at the flange, looking at the fingers. */
   mount: 'front' | 'wrist';
+  /** Shared by cameras that draw the same instants. */
+  shadows?: ShadowMap;
 }
 
 /** Horizontal fields of view. */
@@ -55,8 +58,8 @@ export class WorldView {
   #bodies: Part[][] = [];
   #solids: Solid[] = [];
 
-  constructor(model: RobotModel, { widthPx, heightPx, mount }: WorldViewOptions) {
-    this.#canvas = new SolidCanvas(widthPx, heightPx, MIDDLE_M);
+  constructor(model: RobotModel, { widthPx, heightPx, mount, shadows }: WorldViewOptions) {
+    this.#canvas = new SolidCanvas(widthPx, heightPx, shadows ?? worldShadows());
     this.#view = emptyView(widthPx, heightPx, FOV_RAD[mount]);
     this.#mount = mount;
     this.#chain = createChain(model);
@@ -68,8 +71,11 @@ export class WorldView {
     if (mount === 'front') aimAt(this.#view, FRONT.eyeM, FRONT.targetM, [0, 0, 1]);
   }
 
-  /** Returns the same picture object each time. */
-  draw(jointsRad: ArrayLike<number>, world: WorldState, task: string): RgbPicture {
+  /**
+   * Returns the same picture object each time. `hasShadows`: another camera with the same shadow map has just drawn this
+   * instant.
+   */
+  draw(jointsRad: ArrayLike<number>, world: WorldState, task: string, hasShadows = false): RgbPicture {
     if (task !== this.#task) this.#build(task);
     this.#chain.frames(jointsRad, this.#frames);
     this.#links.forEach((parts, frame) => {
@@ -83,7 +89,7 @@ export class WorldView {
     }
     this.#putBodies(world);
     if (this.#mount === 'wrist') this.#aimFrom(hand);
-    return this.#canvas.draw(this.#view, this.#solids);
+    return this.#canvas.draw(this.#view, this.#solids, hasShadows);
   }
 
   #build(task: string): void {
@@ -120,6 +126,9 @@ export class WorldView {
     aimAt(this.#view, pointIn(hand, WRIST.eyeM), pointIn(hand, WRIST.targetM), up);
   }
 }
+
+/** Of the table and what is around it. */
+export const worldShadows = (sizePx?: number): ShadowMap => new ShadowMap(MIDDLE_M, sizePx);
 
 function aimAt(view: View, eyeM: readonly number[], targetM: readonly number[], up: readonly number[]): void {
   aim(

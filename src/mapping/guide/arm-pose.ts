@@ -7,18 +7,18 @@ export class ArmPose {
   readonly frames: Float64Array;
   /** Direction and a point of each joint's axis, six numbers. */
   readonly axes: Float64Array;
-  /** Both ends of each capsule, six numbers. */
+  /** Both ends of each capsule, six numbers; then room for capsules that are not the arm's own. */
   readonly ends: Float64Array;
   readonly #chain;
   readonly #local: Float64Array;
   readonly #frameOf: Int32Array;
 
-  constructor(model: RobotModel) {
+  constructor(model: RobotModel, foreignCapsules = 0) {
     this.#chain = createChain(model);
     this.joints = this.#chain.joints;
     this.frames = new Float64Array((this.joints + 1) * TRANSFORM_SIZE);
     this.axes = new Float64Array(this.joints * 6);
-    this.ends = new Float64Array(model.capsules.length * 6);
+    this.ends = new Float64Array((model.capsules.length + foreignCapsules) * 6);
     this.#local = Float64Array.from(model.capsules.flatMap(({ fromM, toM }) => [...fromM, ...toM]));
     this.#frameOf = Int32Array.from(model.capsules, ({ frame }) => frame);
   }
@@ -31,7 +31,7 @@ export class ArmPose {
   placeCapsules(): void {
     const { frames, ends } = this;
     const local = this.#local;
-    for (let i = 0; i < ends.length; i += 3) {
+    for (let i = 0; i < local.length; i += 3) {
       const at = this.#frameOf[Math.floor(i / 6)]! * TRANSFORM_SIZE;
       const x = local[i]!;
       const y = local[i + 1]!;

@@ -1,6 +1,8 @@
 import { TRANSFORM_SIZE } from '../../geometry/chain.ts';
 import { nearestOnBox, nearestOnSegments } from '../../geometry/nearest-points.ts';
+import { neighbourPlacer } from '../../geometry/neighbour.ts';
 import {
+  type Neighbour,
   type Obstacle,
   type Pairing,
   pairingsOf,
@@ -18,6 +20,8 @@ export interface GuideSurroundings {
   groundZM: number | null;
   obstacles: readonly Obstacle[];
   stopM: number;
+  /** The other arm of a pair. */
+  neighbour: Neighbour | null;
   /** Box for the flange. */
   workspace: Box | null;
   /** Box for the guided frame. */
@@ -31,6 +35,8 @@ const WALL_MARGIN_M = 0.002;
 const FIXED_FRAMES = 1;
 /** Frames that belong to the tool: the last ones. */
 const TOOL_FRAMES = 3;
+/** Clearance of what is not there. */
+const FAR_M = 1e3;
 
 interface Wall {
   frame: number;
@@ -61,13 +67,20 @@ export class Clearances {
   readonly #frames: Int32Array;
   /** Nearest points of both parts, six numbers each. */
   readonly #nearest: Float64Array;
+  readonly #placeNeighbour: (qRad: ArrayLike<number>) => void;
+  #seesNeighbour = true;
 
   constructor(model: RobotModel, pose: ArmPose, lead: number, around: GuideSurroundings) {
     this.#pose = pose;
     this.#groundZM = around.groundZM ?? 0;
     this.#boxes = Float64Array.from(around.obstacles.flatMap(({ minM, maxM }) => [...minM, ...maxM]));
     this.#frames = Int32Array.from(model.capsules, ({ frame }) => frame);
-    const all = pairingsOf(model, { ...around, neighbour: null });
+    this.#placeNeighbour =
+      around.neighbour === null
+        ? () => {}
+        : neighbourPlacer(around.neighbour, pose.ends.subarray(model.capsules.length * 6));
+    this.#placeNeighbour(around.neighbour?.model.homeRad ?? []);
+    const all = pairingsOf(model, around);
     this.#nearest = new Float64Array((all.length + 2 * WALLS.length) * 6);
     this.away = new Float64Array((all.length + 2 * WALLS.length) * 3);
     const measure = (pairings: readonly Pairing[]) => (qRad: ArrayLike<number>, outM: Float64Array) => {
@@ -96,6 +109,7 @@ export class Clearances {
       return stopClearanceM(keptM, around.stopM) + Math.min(MARGIN_M, shareOf(keptM) / 4);
     });
     this.isFirm = Uint8Array.from(this.nowM, (_, k) => (this.#isFirmAt(k, model) ? 1 : 0));
+    this.#seesNeighbour = false;
   }
 
   #isFirmAt(k: number, { capsules, joints }: RobotModel): boolean {
@@ -104,6 +118,12 @@ export class Clearances {
     const isTool = capsules[pairing.a]!.frame > joints.length - TOOL_FRAMES;
     if (pairing.kind !== 'arm') return isTool;
     return isTool && capsules[pairing.b]!.frame <= FIXED_FRAMES;
+  }
+
+  /** Joint positions of the other arm; NaN: unknown, so nothing is kept clear of it here. */
+  neighbourAt(qRad: ArrayLike<number>): void {
+    this.#seesNeighbour = qRad.length > 0 && !Number.isNaN(qRad[0]!);
+    if (this.#seesNeighbour) this.#placeNeighbour(qRad);
   }
 
   /** Measures everything in the pose that was set and placed. */
@@ -117,6 +137,10 @@ export class Clearances {
     const { ends } = this.#pose;
     const near = this.#nearest;
     const at = k * 6;
+    if (kind === 'neighbour' && !this.#seesNeighbour) {
+      outM[k] = FAR_M;
+      return;
+    }
     if (kind === 'ground') {
       const low = ends[a * 6 + 2]! <= ends[a * 6 + 5]! ? a * 6 : a * 6 + 3;
       for (let i = 0; i < 3; i++) near[at + i] = near[at + 3 + i] = ends[low + i]!;

@@ -11,6 +11,14 @@ import { Guide, type GuideOptions } from './guide.ts';
 const load = (name: string): RobotModel =>
   robotModelSchema.parse(parse(readFileSync(`robots/${name}.yaml`, 'utf8')));
 const DT_S = 1 / 72;
+const NOTHING = {
+  groundZM: null,
+  obstacles: [],
+  neighbour: null,
+  stopM: 0.01,
+  workspace: null,
+  guidedBox: null,
+};
 const ARMS = { ur3: 6, piper: 6, openarm: 7, xarm6: 6 } as const;
 
 class Arm {
@@ -26,7 +34,7 @@ class Arm {
     this.#chain = createChain(this.model);
     this.guide = new Guide(this.model, {
       lead: joints.length,
-      around: { groundZM: null, obstacles: [], stopM: 0.01, workspace: null, guidedBox: null, ...around },
+      around: { ...NOTHING, ...around },
       minRad: joints.map(({ minRad }) => minRad),
       maxRad: joints.map(({ maxRad }) => maxRad),
       velocityRadS: joints.map(({ maxVelocityRadS }) => maxVelocityRadS),

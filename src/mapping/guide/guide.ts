@@ -1,5 +1,6 @@
 import { TRANSFORM_SIZE } from '../../geometry/chain.ts';
 import { matrixFromQuat, quatFromMatrix, rotvecFromQuat } from '../../geometry/frames.ts';
+import { neighbourCapsules } from '../../geometry/pairings.ts';
 import type { RobotModel } from '../../geometry/robot-model.ts';
 import { LIMITED_BY, type LimitedBy } from '../../messages/robot-state.ts';
 import { ArmPose } from './arm-pose.ts';
@@ -64,7 +65,8 @@ const SINGULAR_S = 0.1;
 const FOLLOWED_M = 5e-4;
 const FOLLOWED_RAD = 0.01;
 const ROUNDS = 3;
-/** A contact whose direction has turned further than this (cosine) begins anew. */
+const FLAT = 1e-12;
+/** The direction in which a contact takes off stays this close (cosine) to the contact's own. */
 const LEAST_LEAN = 0.6;
 
 /**
@@ -129,7 +131,7 @@ export class Guide {
   constructor(model: RobotModel, options: GuideOptions) {
     const joints = model.joints.length;
     this.#options = options;
-    this.#pose = new ArmPose(model);
+    this.#pose = new ArmPose(model, neighbourCapsules(options.around.neighbour).length);
     this.#clearances = new Clearances(model, this.#pose, options.lead, options.around);
     this.#program = new QuadraticProgram(joints, this.#clearances.size + 2 * joints);
     this.#wrist = new WristBranch(model);
@@ -162,6 +164,11 @@ export class Guide {
     this.#rateRadS.fill(0);
     this.#behindS = this.#armLoad = 0;
     this.#wristShare = 1;
+  }
+
+  /** Joint positions of the other arm; NaN: unknown. */
+  neighbourAt(qRad: ArrayLike<number>): void {
+    this.#clearances.neighbourAt(qRad);
   }
 
   /** Moves to the pose nearest to this one, `dtS` after the last. The quaternion is a unit one. */
@@ -336,16 +343,29 @@ export class Guide {
     const slot = which < 0 ? this.#clearances.size : which;
     const away = this.#contactAway;
     const from = slot * 3;
-    const lean =
-      away[from]! * normals[at]! + away[from + 1]! * normals[at + 1]! + away[from + 2]! * normals[at + 2]!;
-    const isNew = this.#contacts[slot] === 0 || lean < LEAST_LEAN;
-    if (isNew) for (let i = 0; i < 3; i++) away[from + i] = normals[at + i]!;
+    if (this.#contacts[slot] === 0) for (let i = 0; i < 3; i++) away[from + i] = normals[at + i]!;
     this.#contacts[slot] = 2;
-    const offM = (least - along) / (isNew ? 1 : lean);
+    const lean = this.#lean(from, normals, at);
+    const offM = (least - along) / lean;
     for (let i = 0; i < 3; i++) error[i]! += offM * away[from + i]!;
     if (offM <= this.#pressedM) return;
     this.#pressed = which;
     this.#pressedM = offM;
+  }
+
+  /**
+   * How far the kept direction of a contact points along its present one. Round a small thing the kept one turns with it:
+   * pushed off sideways, the point would run away.
+   */
+  #lean(from: number, normals: Float64Array, at: number): number {
+    const away = this.#contactAway;
+    const lean =
+      away[from]! * normals[at]! + away[from + 1]! * normals[at + 1]! + away[from + 2]! * normals[at + 2]!;
+    if (lean >= LEAST_LEAN) return lean;
+    const aside = Math.sqrt((1 - LEAST_LEAN * LEAST_LEAN) / Math.max(FLAT, 1 - lean * lean));
+    for (let i = 0; i < 3; i++)
+      away[from + i] = LEAST_LEAN * normals[at + i]! + aside * (away[from + i]! - lean * normals[at + i]!);
+    return LEAST_LEAN;
   }
 
   /** States the program of one step. */

@@ -71,6 +71,32 @@ describe('the wrist’s branch', () => {
     assert.equal(new WristBranch(load('ur3')).isNarrow, false);
   });
 
+  it('takes a wide wrist through the singularity and back, a narrow one stays on its side', () => {
+    // A first joint from which both sides are in range.
+    for (const [name, isWide, firstRad] of [
+      ['ur3', true, -1],
+      ['xarm6', true, -1],
+      ['piper', false, 1.6],
+    ] as const) {
+      const model = load(name);
+      const [wrist, pose] = [new WristBranch(model), new ArmPose(model)];
+      const [flange, middle] = [model.joints.length * 12, model.joints.length - 2];
+      // Both sides of the pose where the axes align, with the first wrist joint where it was.
+      const [here, beyond] = [-0.2, 0.2].map((off) =>
+        [...model.homeRad].with(middle, off).with(middle - 1, firstRad),
+      );
+      pose.set(beyond!);
+      const wanted = Float64Array.from(
+        { length: 9 },
+        (_, i) => pose.frames[flange + 4 * Math.floor(i / 3) + (i % 3)]!,
+      );
+      wrist.engage(here!);
+      pose.set(beyond!);
+      wrist.update(pose, Float64Array.from(beyond!), wanted);
+      assert.equal(Math.abs(wrist.pullRad) < 1e-6, isWide, `${name}: ${wrist.pullRad} rad`);
+    }
+  });
+
   it('asks for nothing where the wrist already has the wanted rotation', () => {
     for (const name of ['piper', 'ur3', 'xarm6', 'dk1']) {
       const model = load(name);

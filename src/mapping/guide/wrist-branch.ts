@@ -129,7 +129,16 @@ export class WristBranch {
     const held = this.#inRange(firstRad + turnRad + (facing * this.#side > 0 ? 0 : Math.PI), firstRad);
     const other = this.#inRange(firstRad + turnRad + (facing * this.#side > 0 ? Math.PI : 0), firstRad);
     if (Number.isNaN(held) && Number.isNaN(other)) this.weight = 0;
-    else this.pullRad = (Number.isNaN(held) ? other : held) - firstRad;
+    else this.pullRad = this.#choose(held, other, firstRad) - firstRad;
+  }
+
+  /**
+   * A narrow wrist keeps its side: there may be no way back. A wide one takes the nearer, so that a hand that passes
+   * through the singularity takes the arm through it, and back, without a half turn.
+   */
+  #choose(held: number, other: number, nowRad: number): number {
+    if (Number.isNaN(held) || Number.isNaN(other)) return Number.isNaN(held) ? other : held;
+    return this.isNarrow || Math.abs(held - nowRad) <= Math.abs(other - nowRad) ? held : other;
   }
 
   /**

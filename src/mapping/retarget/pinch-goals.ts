@@ -1,11 +1,15 @@
 import type { HandChains } from '../../geometry/hand-chains.ts';
 import type { Person } from '../../messages/person.ts';
 import type { FingerTargets } from './finger-targets.ts';
+import { GapFilter } from './gap-filter.ts';
 
 /** Person's distance from thumb to fingertip, for a palm of MEAN_PALM_M, over which a pinch forms. */
 const NEAR_M = 0.025;
 const FAR_M = 0.06;
 const MEAN_PALM_M = 0.095;
+/** The same distance, over which the gap is steadied by itself: only fingers that are about to touch slow down. */
+const TOUCHING_M = 0.018;
+const APART_M = 0.026;
 /** Bend of a finger over which a pinch becomes a fist. */
 const FIST_FROM_RAD = 2.6;
 const FIST_RAD = 3.3;
@@ -30,10 +34,15 @@ export class PinchGoals {
   readonly #fingers: number;
   readonly #tips: Int32Array;
   readonly #shiftM: Float64Array;
+  readonly #filter: GapFilter | null;
+  /** Measured distances from the thumb's tip, by finger. */
+  readonly #seenM: Float64Array;
   #started = false;
 
-  constructor(chains: HandChains, { touchM }: Person) {
+  constructor(chains: HandChains, { touchM }: Person, filtered: boolean) {
     this.#fingers = chains.fingers;
+    this.#filter = filtered ? new GapFilter(chains.fingers) : null;
+    this.#seenM = new Float64Array(chains.fingers);
     const names = chains.hand.fingers.map(({ name }) => name);
     this.#tips = Int32Array.from(names, (name) => TIPS[name]);
     this.#shiftM = Float64Array.from(names, (name) => {
@@ -47,6 +56,19 @@ export class PinchGoals {
 
   reset(): void {
     this.#started = false;
+    this.#filter?.reset();
+  }
+
+  /** Before `take`: `pointsM` as measured, unfiltered. */
+  measure(pointsM: Float64Array, dtS: Float64Array): void {
+    for (let f = 1; f < this.#fingers; f++) {
+      const tip = this.#tips[f]!;
+      const x = pointsM[tip]! - pointsM[12]!;
+      const y = pointsM[tip + 1]! - pointsM[13]!;
+      const z = pointsM[tip + 2]! - pointsM[14]!;
+      this.#seenM[f] = Math.sqrt(x * x + y * y + z * z);
+    }
+    this.#filter?.apply(this.#seenM, dtS);
   }
 
   /** `pointsM`: the person's, in the robot's palm, before corrections. */
@@ -65,14 +87,18 @@ export class PinchGoals {
     const dy = p[tip + 1]! - p[13]!;
     const dz = p[tip + 2]! - p[14]!;
     const apartM = Math.sqrt(dx * dx + dy * dy + dz * dz);
-    const near = clampedShare((FAR_M - (apartM * MEAN_PALM_M) / palmM[0]!) / (FAR_M - NEAR_M));
+    const sizedM = (apartM * MEAN_PALM_M) / palmM[0]!;
+    const near = clampedShare((FAR_M - sizedM) / (FAR_M - NEAR_M));
     const open = clampedShare((FIST_RAD - targets.bendRad[f]!) / (FIST_RAD - FIST_FROM_RAD));
     let pinch = near * near * (3 - 2 * near) * open * open * (3 - 2 * open);
     const most = CHANGE_PER_S * dtS[0]!;
     if (this.#started) pinch = Math.min(this.pinch[f]! + most, Math.max(this.pinch[f]! - most, pinch));
     this.pinch[f] = pinch;
     this.weights[f] = FAR_WEIGHT * (NEAR_WEIGHT / FAR_WEIGHT) ** pinch;
-    const goalM = this.#shiftM[f] === 0 ? apartM : Math.max(0.2 * CONTACT_M, apartM + this.#shiftM[f]!);
+    const close = this.#filter === null ? 0 : clampedShare((APART_M - sizedM) / (APART_M - TOUCHING_M));
+    const touching = close * pinch ** 4;
+    const gapM = touching === 0 ? apartM : apartM + touching * (this.#filter!.gapsM[f]! - apartM);
+    const goalM = this.#shiftM[f] === 0 ? gapM : Math.max(0.2 * CONTACT_M, gapM + this.#shiftM[f]!);
     const scale = goalM / Math.max(1e-6, apartM);
     const t = targets.tipsM;
     this.vectorsM[3 * f] = pinch * scale * dx + (1 - pinch) * (t[3 * f]! - t[0]!);

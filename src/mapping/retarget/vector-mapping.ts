@@ -55,7 +55,7 @@ export class VectorMapping {
     this.#points = new PalmPoints(palm.axes);
     this.#filter = filtered ? new PointFilter() : null;
     this.#targets = new FingerTargets(this.chains, palm, person);
-    this.#pinches = new PinchGoals(this.chains, person);
+    this.#pinches = new PinchGoals(this.chains, person, filtered);
     this.#equations = new NormalEquations(this.chains, palm.middle);
     this.#step = new BoxedStep(this.#equations, this.chains.jointOf, model.joints);
     this.#qRad = Float64Array.from(model.homeRad);
@@ -93,6 +93,7 @@ export class VectorMapping {
     if (dtS[0]! < 0 || dtS[0]! > GAP_S) this.reset();
     dtS[0] = dtS[0]! > 0 ? Math.max(LEAST_PERIOD_S, dtS[0]!) : USUAL_PERIOD_S;
     if (this.#filter?.jumps(points, dtS)) this.reset();
+    this.#pinches.measure(points, dtS);
     this.#filter?.apply(points, dtS);
     this.#measuredM.set(points);
     this.#targets.take(points);

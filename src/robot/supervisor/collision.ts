@@ -1,8 +1,8 @@
 import { TeleopError } from '../../core/errors.ts';
-import { type Chain, createChain, placementMatrix, TRANSFORM_SIZE } from '../../geometry/chain.ts';
+import { type Chain, createChain, TRANSFORM_SIZE } from '../../geometry/chain.ts';
 import { segmentBoxDistanceInto, segmentDistanceInto, segmentHeight } from '../../geometry/distance.ts';
+import { neighbourPlacer, placePoint } from '../../geometry/neighbour.ts';
 import {
-  type Neighbour,
   neighbourCapsules,
   type Pairing,
   pairingsOf,
@@ -82,7 +82,7 @@ function measurer(
   const others = neighbourCapsules(neighbour);
   const ends = new Float64Array((capsules.length + others.length) * 6);
   const placeNeighbour = neighbour
-    ? neighbourPlacer(neighbour, others, ends.subarray(capsules.length * 6))
+    ? neighbourPlacer(neighbour, ends.subarray(capsules.length * 6))
     : () => {};
   if (neighbour) placeNeighbour(neighbour.model.homeRad);
   const local = Float64Array.from(capsules.flatMap(({ fromM, toM }) => [...fromM, ...toM]));
@@ -100,8 +100,8 @@ function measurer(
   const pose = (qRad: ArrayLike<number>): void => {
     chain.frames(qRad, frames);
     for (let i = 0; i < frameAt.length; i++) {
-      place(frames, frameAt[i]!, local, i * 6, ends);
-      place(frames, frameAt[i]!, local, i * 6 + 3, ends);
+      placePoint(frames, frameAt[i]!, local, i * 6, ends);
+      placePoint(frames, frameAt[i]!, local, i * 6 + 3, ends);
     }
   };
   const clearance = (k: number, outM: Float64Array): void => {
@@ -130,43 +130,6 @@ function measurer(
     },
     placeNeighbour,
   };
-}
-
-/** Puts the ends of another arm's capsules into `ends`, in our base frame. */
-function neighbourPlacer(
-  { model, base }: Neighbour,
-  capsules: readonly Capsule[],
-  ends: Float64Array,
-): (qRad: ArrayLike<number>) => void {
-  const chain = createChain(model);
-  const frames = new Float64Array((chain.joints + 1) * TRANSFORM_SIZE);
-  const local = Float64Array.from(capsules.flatMap(({ fromM, toM }) => [...fromM, ...toM]));
-  const inItsBase = new Float64Array(local.length);
-  const baseFromIts = placementMatrix(base);
-  return (qRad) => {
-    chain.frames(qRad, frames);
-    for (let i = 0; i < 2 * capsules.length; i++) {
-      place(frames, capsules[i >> 1]!.frame * TRANSFORM_SIZE, local, i * 3, inItsBase);
-      place(baseFromIts, 0, inItsBase, i * 3, ends);
-    }
-  };
-}
-
-/** Transforms a point from a frame to the base frame, into the same index of `out`. */
-function place(
-  frames: Float64Array,
-  frame: number,
-  local: Float64Array,
-  at: number,
-  out: Float64Array,
-): void {
-  const x = local[at]!;
-  const y = local[at + 1]!;
-  const z = local[at + 2]!;
-  for (let axis = 0; axis < 3; axis++) {
-    const row = frame + axis * 4;
-    out[at + axis] = frames[row]! * x + frames[row + 1]! * y + frames[row + 2]! * z + frames[row + 3]!;
-  }
 }
 
 /**

@@ -11,8 +11,12 @@ const END_HASTE = 1.3;
 /** Share of the velocity limit at the newest node: the path may go on faster. */
 const END_VELOCITY = 0.85 * PLANNED_VELOCITY;
 /** Braking at the newest node leaves this much of the acceleration the hand has recently used. */
-const END_ACCELERATION = 1.8;
-/** Recent accelerations of the hand fade with this time constant: as long as a reach lasts … */
+const END_ACCELERATION = 2;
+/** Misses of the prediction fade with this time constant. */
+const MISS_FADE_S = 0.4;
+/** What the hand's acceleration might have become fades with this one: a start must not slow the whole reach. */
+const SOON_FADE_S = 0.25;
+/** Recent accelerations fade with this one, as long as a reach lasts … */
 const FADE_S = 0.6;
 /** … and sooner while the hand moves evenly, at less than this share of the arm's acceleration. */
 const EVEN_FADE_S = 0.12;
@@ -53,6 +57,9 @@ export class DrawnPath {
   /** Recent error of predicting a node `PREDICTED_NODES` ahead: the largest of any joint. */
   missRad = 0;
   readonly #newestRadS2: Float64Array;
+  /** What it may soon be: newest, and recently. */
+  readonly #projectedRadS2: Float64Array;
+  readonly #soonRadS2: Float64Array;
   /** Acceleration of the nodes, smoothed. */
   readonly #trendRadS2: Float64Array;
   /** How the path bends beyond its end. */
@@ -77,6 +84,8 @@ export class DrawnPath {
     this.#most = new Float64Array(capacity * 2);
     this.recentRadS2 = new Float64Array(this.joints);
     this.#newestRadS2 = new Float64Array(this.joints);
+    this.#projectedRadS2 = new Float64Array(this.joints);
+    this.#soonRadS2 = new Float64Array(this.joints);
     this.#bendOn = new Float64Array(this.joints);
     this.#trendRadS2 = new Float64Array(this.joints);
   }
@@ -90,6 +99,7 @@ export class DrawnPath {
       this.#atNs[k] = atNs - (1 - k) * this.spacingS * NS_PER_S;
     }
     this.recentRadS2.fill(0);
+    this.#soonRadS2.fill(0);
     this.#bendOn.fill(0);
     this.#trendRadS2.fill(0);
     this.missRad = 0;
@@ -241,7 +251,7 @@ export class DrawnPath {
       const predicted = (a + b) / 2 + along * (b - a + (along * bend) / 2);
       missRad = Math.max(missRad, Math.abs(predicted - this.#nodes[slots[0]! + i]!));
     }
-    this.missRad = Math.max(this.missRad * Math.exp(-elapsedS / FADE_S), missRad);
+    this.missRad = Math.max(this.missRad * Math.exp(-elapsedS / MISS_FADE_S), missRad);
   }
 
   /** Mean second difference of the nodes that end `back` before the newest. */
@@ -284,12 +294,16 @@ export class DrawnPath {
       // An acceleration that grows will soon be larger.
       const growth = (signed - this.#trendRadS2[i]!) * (TREND_S / (TREND_NODES * this.spacingS));
       this.#trendRadS2[i]! += (signed - this.#trendRadS2[i]!) / TREND_NODES;
-      this.#newestRadS2[i] = Math.max(Math.abs(signed), Math.abs(signed + growth));
+      this.#newestRadS2[i] = Math.abs(signed);
+      this.#projectedRadS2[i] = Math.abs(signed + growth);
       if (Math.abs(signed) > EVEN_SHARE * this.#limits.accelerationRadS2[i]!) isEven = false;
     }
     const fade = Math.exp(-elapsedS / (isEven ? EVEN_FADE_S : FADE_S));
-    for (let i = 0; i < this.joints; i++)
+    const soonFade = Math.exp(-elapsedS / (isEven ? EVEN_FADE_S : SOON_FADE_S));
+    for (let i = 0; i < this.joints; i++) {
       this.recentRadS2[i] = Math.max(this.recentRadS2[i]! * fade, this.#newestRadS2[i]!);
+      this.#soonRadS2[i] = Math.max(this.#soonRadS2[i]! * soonFade, this.#projectedRadS2[i]!);
+    }
   }
 
   /** Square of the speed at the end of the path from which the arm could still follow a hand as lively as lately. */
@@ -305,7 +319,7 @@ export class DrawnPath {
         const speed = (END_VELOCITY * velocityRadS[i]!) / rise;
         square = Math.min(square, speed * speed);
       }
-      const recent = this.recentRadS2[i]!;
+      const recent = Math.max(this.recentRadS2[i]!, this.#soonRadS2[i]!);
       if (recent > FLAT)
         square = Math.min(square, (accelerationRadS2[i]! / (END_ACCELERATION * recent)) * rate * rate);
     }

@@ -120,6 +120,19 @@ describe('running along a drawn path', () => {
     );
   });
 
+  it('soon catches up with a hand that set off abruptly and moves on evenly', () => {
+    const judged = new Judged();
+    // 6 of 10 rad/s² for 0.15 s, then 0.9 rad/s.
+    const handRad = (s: number) => (s < 0.15 ? 3 * s * s : 0.0675 + 0.9 * (s - 0.15));
+    const behindMs = (ms: number) =>
+      (1e3 * (handRad(ms / 1e3 + LEAD_NS / 1e9) - judged.runner.rawRad[0]!)) / 0.9;
+    for (let ms = -200; ms <= 400; ms += 14) {
+      while (judged.nowNs < (ms + 200) * 1e6) judged.step();
+      judged.runner.add([ms < 0 ? 0 : handRad(ms / 1e3), 0], (ms + 200) * 1e6);
+    }
+    assert.ok(behindMs(judged.nowNs / 1e6 - 200) < 20, `${behindMs(judged.nowNs / 1e6 - 200)} ms behind`);
+  });
+
   it('keeps both joints on the path when one of them limits', () => {
     const judged = new Judged();
     let off = 0;

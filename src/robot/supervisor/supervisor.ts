@@ -70,8 +70,8 @@ export class Supervisor {
   /** When the driver began to power its joints, and whether it reports them powered. */
   #armingNs = 0;
   #isPowered = false;
-  /** There is another arm, and its pose is unknown. */
-  #neighbourSilent: boolean;
+  /** Joint positions of the other arm; NaN: unknown; null: there is none. */
+  readonly neighbourRad: Float64Array | null;
 
   constructor(
     model: RobotModel,
@@ -87,7 +87,7 @@ export class Supervisor {
     this.#config = config;
     this.#counters = counters;
     this.#motion = new ArmMotion(model, config, counters, neighbour);
-    this.#neighbourSilent = neighbour !== null;
+    this.neighbourRad = neighbour && new Float64Array(neighbour.model.joints.length).fill(Number.NaN);
     this.#plausibility = new Plausibility(model, config.maxLeapRad);
     this.#stillness = new Stillness(model.joints.length);
     this.#touch = new TouchGuard(model, config.maxExternalEffortNm);
@@ -206,14 +206,14 @@ export class Supervisor {
 
   /** Takes the pose of the other arm. If that arm is stopped, this one stops too. */
   neighbourAt(positionsRad: ArrayLike<number>, isStopped: boolean, nowNs: number): void {
-    this.#neighbourSilent = false;
     this.#motion.neighbourAt(positionsRad);
+    for (let i = 0; i < (this.neighbourRad?.length ?? 0); i++) this.neighbourRad![i] = positionsRad[i]!;
     if (isStopped && POWERED[this.#state]) this.estop('the other arm is stopped', nowNs);
   }
 
   /** The pose of the other arm is unknown: this arm holds, and cannot engage until it is known again. */
   neighbourSilent(nowNs: number): void {
-    this.#neighbourSilent = true;
+    this.neighbourRad?.fill(Number.NaN);
     if (this.#state === 'engaged') this.#go('watchdog', 'the other arm is silent', nowNs, 'fault');
   }
 
@@ -348,7 +348,8 @@ export class Supervisor {
    * the first target is the measured pose of an arm at rest.
    */
   #unfit(command: JointCommand, nowNs: number): Reason | null {
-    if (this.#state === 'arming' || this.#neighbourSilent) return 'not-ready';
+    // The pose of another arm must be known.
+    if (this.#state === 'arming' || Number.isNaN(this.neighbourRad?.[0])) return 'not-ready';
     // Also rejects while no pose has been read (NaN).
     if (!(largestGapRad(command.positionsRad, this.reading.positionsRad) <= this.#config.maxEngageJumpRad))
       return 'engage-jump';
