@@ -11,9 +11,18 @@ import {
   type Paired,
   requestPairing,
   type StoredKey,
+  setKeyRole,
 } from '../wire/pairing/pairing.ts';
 import { lanAddresses } from '../wire/pairing/pairing-socket.ts';
-import { isExposed, isKeyName, keyFolder, listKeys } from '../wire/secure/key-file.ts';
+import {
+  isExposed,
+  isKeyName,
+  KEY_ROLES,
+  type KeyRole,
+  keyFolder,
+  type ListedKey,
+  listKeys,
+} from '../wire/secure/key-file.ts';
 import { parseCode } from '../wire/secure/pairing-protocol.ts';
 import { expectWords, type Given, JSON_OPTION, numberOption, type Verb } from './arguments.ts';
 
@@ -22,7 +31,7 @@ const LOOPBACK = '127.0.0.1';
 
 export const pairVerb: Verb = {
   name: 'pair',
-  usage: '[HOST[:PORT]] | --key-file FILE | --import FILE | --list | --remove NAME',
+  usage: '[HOST[:PORT]] | --key-file FILE | --import FILE | --list | --remove NAME | --set NAME --role ROLE',
   about:
     'Pairs an operator machine with a robot machine: gives both the same key, by a short code or a key file.',
   details: `farhand pair --listen ADDRESS     robot machine: shows a code and waits
@@ -31,6 +40,7 @@ farhand pair --key-file FILE      creates a key to copy by hand (USB stick, scp)
 farhand pair --import FILE        stores such a key in the key folder
 farhand pair --list               lists names and ids of the keys, never the keys
 farhand pair --remove NAME        ends a pairing; a running robot stops within a second
+farhand pair --set NAME --role viewer    that machine may only watch cameras and stop the robot
 
 The key folder is \${XDG_CONFIG_HOME:-~/.config}/farhand/keys, or FARHAND_KEYS if set.`,
   options: {
@@ -47,6 +57,12 @@ The key folder is \${XDG_CONFIG_HOME:-~/.config}/farhand/keys, or FARHAND_KEYS i
     import: { type: 'string', value: 'FILE', about: 'store the key in FILE in the key folder' },
     list: { type: 'boolean', about: 'list the keys' },
     remove: { type: 'string', value: 'NAME', about: 'delete a key' },
+    set: { type: 'string', value: 'NAME', about: 'change the role of a key (on the robot machine)' },
+    role: {
+      type: 'string',
+      value: 'ROLE',
+      about: 'what the other machine may do: operator or viewer (default: operator)',
+    },
     json: JSON_OPTION,
   },
   async run(given: Given) {
@@ -57,25 +73,27 @@ The key folder is \${XDG_CONFIG_HOME:-~/.config}/farhand/keys, or FARHAND_KEYS i
   },
 };
 
-type Mode = 'list' | 'remove' | 'import' | 'key-file' | 'operator' | 'robot';
+type Mode = 'list' | 'remove' | 'set' | 'import' | 'key-file' | 'operator' | 'robot';
 
 const MODES: Record<Mode, { takes: readonly string[]; run: (given: Given) => void | Promise<void> }> = {
   list: { takes: ['list'], run: list },
   remove: { takes: ['remove'], run: remove },
-  import: { takes: ['import', 'name'], run: importKey },
+  set: { takes: ['set', 'role'], run: setRole },
+  import: { takes: ['import', 'name', 'role'], run: importKey },
   'key-file': { takes: ['key-file', 'name'], run: createFile },
   operator: { takes: ['code', 'name'], run: request },
-  robot: { takes: ['listen', 'port', 'timeout', 'name'], run: offer },
+  robot: { takes: ['listen', 'port', 'timeout', 'name', 'role'], run: offer },
 };
 
 function modeOf(given: Given): Mode {
-  const asked = (['list', 'remove', 'import', 'key-file'] as const).find(
+  const asked = (['list', 'remove', 'set', 'import', 'key-file'] as const).find(
     (name) => given.values[name] !== undefined,
   );
   const mode = asked ?? (given.words.length > 0 ? 'operator' : 'robot');
   const what = {
     list: '--list',
     remove: '--remove',
+    set: '--set',
     import: '--import',
     'key-file': '--key-file',
     operator: 'HOST',
@@ -102,6 +120,7 @@ async function offer(given: Given): Promise<void> {
     timeoutS: numberOption(given, 'timeout', 1, 3600) ?? TIMEOUT_S,
     folder: keyFolder(),
     name: nameOption(given),
+    role: roleOption(given),
     onEvent: (event) => print(given, event, eventText(event)),
   });
   print(given, { kind: 'paired', ...paired }, pairedText(paired));
@@ -210,7 +229,7 @@ Then delete the file: anyone who has it can drive the robot.`;
 
 function importKey(given: Given): void {
   const file = String(given.values['import']);
-  const stored = importKeyFile(file, keyFolder(), nameOption(given));
+  const stored = importKeyFile(file, keyFolder(), nameOption(given), roleOption(given));
   print(given, stored, `${storedText(stored)}\nDelete ${file} once both machines have it.`);
   warnExposed(file);
 }
@@ -222,17 +241,43 @@ function list(given: Given): void {
   else if (keys.length === 0) console.log(`No keys in ${folder}.`);
   const width = Math.max(...keys.map(({ name }) => name.length)) + 2;
   if (given.values['json'] !== true)
-    for (const { name, id, createdAt, problem } of keys)
-      console.log(`${name.padEnd(width)}${problem ?? `${id}  ${createdAt}`}`);
+    for (const { name, id, createdAt, role, problem } of keys)
+      console.log(`${name.padEnd(width)}${problem ?? `${id}  ${createdAt}  ${role}`}`);
+}
+
+function findKey(name: string): ListedKey {
+  const found = listKeys(keyFolder()).find((key) => key.name === name);
+  if (found !== undefined) return found;
+  throw new TeleopError('key-missing', `there is no key "${name}" in ${keyFolder()}`, {
+    hint: '`farhand pair --list` lists the keys.',
+  });
+}
+
+function setRole(given: Given): void {
+  if (given.values['role'] === undefined)
+    throw new TeleopError('bad-option', '--set needs --role', {
+      hint: 'For example: farhand pair --set NAME --role viewer.',
+    });
+  const [name, role] = [String(given.values['set']), roleOption(given)];
+  const { path: file, id } = findKey(name);
+  setKeyRole(file, role);
+  const text = `"${name}" is now ${role === 'viewer' ? 'a viewer: it may watch cameras and stop the robot' : 'an operator: it may drive the robot'}.
+This counts on the robot machine. A running robot stops within a second; start it again.`;
+  print(given, { kind: 'changed', name, path: file, id, role }, text);
+}
+
+function roleOption(given: Given): KeyRole {
+  const text = String(given.values['role'] ?? 'operator');
+  const role = KEY_ROLES.find((each) => each === text);
+  if (role !== undefined) return role;
+  throw new TeleopError('bad-option', `"${text}" is not a role`, {
+    hint: `Use --role ${KEY_ROLES.join(' or --role ')}.`,
+  });
 }
 
 function remove(given: Given): void {
   const name = String(given.values['remove']);
-  const found = listKeys(keyFolder()).find((key) => key.name === name);
-  if (found === undefined)
-    throw new TeleopError('key-missing', `there is no key "${name}" in ${keyFolder()}`, {
-      hint: '`farhand pair --list` lists the keys.',
-    });
+  const found = findKey(name);
   rmSync(found.path);
   const { path: file, id } = found;
   print(

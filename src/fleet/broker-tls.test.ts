@@ -3,6 +3,7 @@ import { describe, it } from 'node:test';
 import { TeleopError } from '../core/errors.ts';
 import { refusePlainBroker, refusePlainServer } from './broker-tls.ts';
 import { serverConfig } from './server-config.ts';
+import { judgeVersion, refuseUnsafeServer } from './server-version.ts';
 
 const refused = (remedy: RegExp) => (error: unknown) =>
   error instanceof TeleopError && error.code === 'not-loopback' && remedy.test(error.hint ?? '');
@@ -82,5 +83,25 @@ describe('a server’s settings', () => {
       serverConfig({ ...common, users: '', accounts: {}, leafPort: 7422 }),
       /leafnodes \{ listen: "10\.0\.0\.1:7422" \}/,
     );
+  });
+});
+
+describe('a version of nats-server', () => {
+  // Ranges from the advisories of NATS: 2025-30215, 2026-33218, 2026-33249 and the fixes of June 2026.
+  for (const [verdict, versions] of Object.entries({
+    good: ['2.11.16', '2.11.17', '2.12.7', '2.12.15', '2.14.0', '2.15.2', 'v2.15.2', '3.0.0'],
+    outdated: ['2.9.10', '2.10.26', '2.10.29', '2.11.15', '2.12.6'],
+    unsafe: ['2.11.0', '2.11.12', '2.11.14', '2.12.0', '2.12.5', '2.8.4', '1.4.1', '', 'dev'],
+  }))
+    it(`is ${verdict}: ${versions.join(', ')}`, () => {
+      for (const version of versions) assert.equal(judgeVersion(version), verdict, version);
+    });
+
+  it('with a hole is refused, with a remedy', () => {
+    assert.throws(
+      () => refuseUnsafeServer('2.12.3'),
+      ({ code, hint }: TeleopError) => code === 'server-unsafe' && /2\.12\.7/.test(hint ?? ''),
+    );
+    refuseUnsafeServer('2.9.10');
   });
 });

@@ -3,8 +3,8 @@ import { TeleopError } from '../core/errors.ts';
 import { readBounded } from '../files/read-bounded.ts';
 import { leaseKeysIn } from './authority.ts';
 import { refusePlainBroker } from './broker-tls.ts';
-import { loadJwt, loadNats } from './nats-module.ts';
-import { seedSigner } from './nkey.ts';
+import { type Credentials, MAX_CREDENTIALS_BYTES, parseCredentials } from './credentials.ts';
+import { loadNats } from './nats-module.ts';
 import { inboxOf } from './permissions.ts';
 import { type Answer, type OutgoingRequest, RequestClient } from './request-client.ts';
 import { refuseUnsafeServer } from './server-version.ts';
@@ -36,8 +36,6 @@ export interface ConnectOptions {
   plainBeyondLoopback?: boolean;
 }
 
-const MAX_CREDENTIALS_BYTES = 1 << 20;
-
 /** Connects with a credentials file, and reconnects whenever the connection breaks. */
 export async function connectFleet(
   url: string,
@@ -45,7 +43,7 @@ export async function connectFleet(
   options: ConnectOptions = {},
 ): Promise<FleetConnection> {
   const { tls } = refusePlainBroker(url, options.plainBeyondLoopback === true);
-  const credentials = await readCredentials(credentialsFile);
+  const credentials = readCredentials(credentialsFile);
   try {
     return connected(await dial(url, credentials, tls, options), credentials);
   } catch (cause) {
@@ -58,9 +56,7 @@ export async function connectFleet(
   }
 }
 
-type Credentials = Awaited<ReturnType<typeof readCredentials>>;
-
-function connected(nats: NatsConnection, { uc, seed, token }: Credentials): FleetConnection {
+function connected(nats: NatsConnection, { uc, sign, token }: Credentials): FleetConnection {
   let isUp = true;
   const isConnected = () => isUp && !nats.isClosed();
   const requests = new RequestClient(nats, uc.name, isConnected);
@@ -79,19 +75,16 @@ function connected(nats: NatsConnection, { uc, seed, token }: Credentials): Flee
     mayOperate: mayOperate(uc.nats.pub?.allow),
     isConnected,
     request: (request) => requests.send(request),
-    identity: { token, account: uc.nats.issuer_account ?? uc.iss, sign: seedSigner(seed) },
+    identity: { token, account: uc.nats.issuer_account ?? uc.iss, sign },
     leaseKeys: leaseKeysIn(uc.nats.tags),
     close: () => nats.close(),
   };
 }
 
 /** Throws if the file cannot be read or holds no credentials; contacts nobody. */
-export async function readCredentials(file: string) {
-  const { parseCreds } = await loadJwt();
+export function readCredentials(file: string): Credentials {
   try {
-    const { bytes } = readBounded(file, MAX_CREDENTIALS_BYTES);
-    const { uc, key: seed, jwt: token } = await parseCreds(bytes);
-    return { uc, seed, token };
+    return parseCredentials(new TextDecoder().decode(readBounded(file, MAX_CREDENTIALS_BYTES).bytes));
   } catch (cause) {
     const { message } = cause as Error;
     throw new TeleopError('file-unreadable', `credentials ${file} cannot be read: ${message}`, {
@@ -103,12 +96,11 @@ export async function readCredentials(file: string) {
 
 async function dial(
   url: string,
-  { uc, seed, token }: Credentials,
+  { uc, sign, token }: Credentials,
   tls: boolean,
   { patient = false, plainBeyondLoopback = false }: ConnectOptions,
 ): Promise<NatsConnection> {
   const { connect } = await loadNats();
-  const sign = seedSigner(seed);
   const options = {
     servers: url.split(','),
     authenticator: (nonce?: string) => ({ jwt: token, nkey: '', sig: sign(nonce ?? '') }),
@@ -168,7 +160,7 @@ const TLS_HINT =
 
 /** Names of the robots that a credentials file covers; `*`: all. */
 export async function robotsIn(credentialsFile: string): Promise<string[]> {
-  const { uc } = await readCredentials(credentialsFile);
+  const { uc } = readCredentials(credentialsFile);
   return robotsOf(uc.nats.sub?.allow);
 }
 

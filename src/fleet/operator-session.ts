@@ -77,6 +77,7 @@ export class OperatorSession {
     try {
       const sdp = await session.#link.description();
       await acceptSession(connection, lease, offer.session, sdp);
+      session.#link.begin();
       const timer = setTimeout(
         () => session.#ready.reject(lost(robot, 'no network path was found')),
         OPEN_MS,

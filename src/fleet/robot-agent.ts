@@ -354,7 +354,8 @@ export class RobotAgent {
     const holder = publicKey(key);
     if (holder === null || !isSignedBy(holder, answerText(this.name, key, session, sdp), sig))
       return { kind: 'refused', reason: 'not-holder' };
-    return mine.accept(sdp) ? { kind: 'accepted' } : { kind: 'refused', reason: 'malformed' };
+    const problem = mine.accept(sdp);
+    return problem === null ? { kind: 'accepted' } : { kind: 'refused', reason: problem };
   }
 
   /** Ends the session. `stops`: stops the robot at once instead of after the silence. */

@@ -1,6 +1,7 @@
 import type { FrameReceiverConfig } from '../camera/channel/frame-receiver.ts';
 import type { FleetConfig } from '../rig/fleet-config.ts';
 import { RtcLink } from '../wire/transports/rtc-link.ts';
+import type { NotAccepted } from '../wire/transports/rtc-peer.ts';
 import type { loadRtc } from '../wire/transports/webrtc.ts';
 import { AUDIO, openAudio } from './audio-source.ts';
 import { CameraOut } from './camera-out.ts';
@@ -94,7 +95,7 @@ export class RobotSession {
     return this.#link.description();
   }
 
-  accept(answer: string): boolean {
+  accept(answer: string): NotAccepted | null {
     return this.#link.accept(answer);
   }
 

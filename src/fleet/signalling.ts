@@ -73,5 +73,6 @@ const IN_WORDS: Record<string, string> = {
   'old-token': 'a newer lease exists (old-token)',
   'not-saved': 'it cannot write the lease to its disk (not-saved)',
   'old-nonce': 'the lease’s signature came too late (old-nonce)',
+  'peer-failed': 'the connection failed while it was opened; try again (peer-failed)',
   malformed: 'it did not understand the request; its version may differ (malformed)',
 };

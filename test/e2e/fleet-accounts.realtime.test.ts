@@ -269,6 +269,7 @@ describe('one account, as it was', { skip, timeout: 300_000 }, () => {
       const changed = differences(before, await contents(admin, 'leases').catch(() => new Map()));
       t.diagnostic(`${done.attempts} attempts: ${changed.join(', ')} changed`);
       assert.ok(changed.includes('OBJ_recordings_arm-3'), changed.join());
-      assert.ok(changed.includes('KV_leases'), changed.join());
+      // Newer servers keep the bucket, but not the other robot's lease in it.
+      assert.ok(changed.includes('KV_leases') || changed.includes('lease arm-3'), changed.join());
     });
 });

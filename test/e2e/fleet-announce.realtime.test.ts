@@ -8,11 +8,11 @@ import { connectFleet } from '../../src/fleet/connection.ts';
 import { Announcer } from '../../src/fleet/recordings/announcer.ts';
 import { FleetTarget } from '../../src/fleet/recordings/fleet-target.ts';
 import { RecordingIndex } from '../../src/fleet/recordings/recording-index.ts';
-import type { RecordingTarget } from '../../src/fleet/recordings/target.ts';
 import type { Recording } from '../../src/fleet/recordings.ts';
 import { createRecordingBucket } from '../../src/fleet/store/recording-store.ts';
 import { emptyInfo, rowOf, START_NS, startOf } from '../../src/record/test-episode.ts';
 import { EpisodeWriter } from '../../src/record/writer.ts';
+import type { ObjectStore } from '../../src/s3/object-store.ts';
 import { writeFrame } from '../../src/wire/codecs/frame.ts';
 import { freeUdpPorts } from '../../src/wire/transports/free-ports.ts';
 import { needs } from '../needs.ts';
@@ -34,7 +34,8 @@ function record(dir: string, id: string, robot: string): void {
   writer.close({ ...info, rows: 1, durationS: 0.03, complete: true });
 }
 
-describe('recordings of a fleet session', { skip }, () => {
+// Its processes start on a machine that may be busy.
+describe('recordings of a fleet session', { skip, timeout: 180_000 }, () => {
   const folder = temporaryFolder();
   const [atRobot, atOperator, pulled] = ['robot', 'operator', 'pulled'].map((name) =>
     path.join(folder, name),
@@ -85,7 +86,7 @@ describe('recordings of a fleet session', { skip }, () => {
     const [own, nats] = [new RecordingIndex(robot, 'arm'), new FleetTarget(robot, 'arm')];
     const now = () => new Date().toISOString();
     const announcer = new Announcer({ robot: 'arm', dir, deleteAfter: true, now, say: () => {} });
-    const lost: RecordingTarget = {
+    const lost: ObjectStore = {
       where: () => nats.where(),
       find: (name) => nats.find(name),
       store: (upload, resumed) => nats.store(upload, resumed),

@@ -18,6 +18,7 @@ import { type RunningServices, type ServiceOptions, startServices } from '../../
 import { subjects } from '../../src/fleet/subjects.ts';
 import { freeUdpPorts } from '../../src/wire/transports/free-ports.ts';
 import { needs } from '../needs.ts';
+import { Stalls } from '../stalls.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 import { farhand, type Running, stampsIn, startFarhand } from './farhand.ts';
 import { askDesk, nextTransition, transitionsOf } from './fleet-rig.ts';
@@ -111,7 +112,7 @@ class DrivenCluster {
       });
     await Promise.all(places.map((place) => fleet.start(place)));
     const admin = await fleet.enter('root', 'admin', [...fleet.servers.values()]);
-    await until('a bucket', 30_000, () =>
+    await until('a bucket', 60_000, () =>
       LeaseBucket.create(admin.nats, 3).then(
         () => true,
         () => false,
@@ -125,7 +126,7 @@ class DrivenCluster {
       const args = ['fleet', 'serve', '--server', this.url, '--creds', service, '--lease-key', key];
       this.services.push(this.#run(args));
     }
-    await Promise.all(this.services.map((each) => each.waitFor(/serving leases/)));
+    await Promise.all(this.services.map((each) => each.waitFor(/serving leases/, START_MS)));
     await this.#drive();
   }
 
@@ -134,7 +135,7 @@ class DrivenCluster {
     const here = ['fleet.rtcAddress=127.0.0.1'];
     const arm = await fleet.credentials('arm', 'robot', ['arm']);
     this.robot = this.#run(['robot', '--json', '--fleet', url, '--creds', arm, ...here]);
-    await this.robot.waitFor(/on the fleet/);
+    await this.robot.waitFor(/on the fleet/, START_MS);
     const ann = await fleet.credentials('ann', 'operator', ['arm']);
     const [desk = 0, telemetry] = await freeUdpPorts(2);
     this.desk = desk;
@@ -145,8 +146,8 @@ class DrivenCluster {
     ];
     const args = ['fleet', 'operate', 'arm', '--json', '--server', url, '--creds', ann];
     this.ann = this.#run([...args, ...settings, ...here]);
-    await this.ann.waitFor(/drives arm/);
-    await nextTransition(this.robot, 0, 'engaged', 30_000);
+    await this.ann.waitFor(/drives arm/, START_MS);
+    await nextTransition(this.robot, 0, 'engaged', START_MS);
   }
 
   #run(args: string[]): Running {
@@ -170,10 +171,17 @@ class DrivenCluster {
   }
 }
 
+/** A machine with twenty busy programs takes a minute to start a robot. */
+const START_MS = 120_000;
 const MOST_GAP_MS = 250;
+/** Longer than a renewal and its retry. */
+const WATCHED_MS = 3500;
+/** Threads that a command passes from the operator's loop to the robot's: each may be kept waiting once. */
+const THREADS = 6;
 
-// Servers elect a leader within 4 to 9 s, and each of five failures needs time to show an effect.
-describe('a cluster of three with a driven robot', { skip, timeout: 300_000 }, () => {
+// Servers elect a leader within 4 to 9 s, each of five failures needs time to show an effect, and a busy machine
+// takes half a minute to start nine processes.
+describe('a cluster of three with a driven robot', { skip, timeout: 500_000 }, () => {
   let cluster: DrivenCluster;
   before(async () => {
     cluster = new DrivenCluster(await newFleet());
@@ -201,42 +209,47 @@ describe('a cluster of three with a driven robot', { skip, timeout: 300_000 }, (
       }
     })();
     const before = transitionsOf(robot).length;
-    const watch = async (name: string, act: () => Promise<unknown>, watchedMs: number): Promise<number> => {
+    const stalls = await Stalls.watch();
+    const failure = async (
+      name: string,
+      act: () => Promise<unknown>,
+      shown: () => Promise<unknown> = async () => {},
+    ) => {
+      stalls.takeMs();
       const sinceNs = Number(process.hrtime.bigint());
       await act();
-      await sleep(watchedMs);
-      const gapMs = cluster.gapMs(sinceNs);
-      t.diagnostic(`${name}: commands at most ${gapMs.toFixed(0)} ms apart`);
-      return gapMs;
+      await shown();
+      await sleep(WATCHED_MS);
+      const [gapMs, stallMs] = [cluster.gapMs(sinceNs), stalls.takeMs()];
+      const found = `${name}: commands at most ${gapMs.toFixed(0)} ms apart; the machine kept a thread waiting for ${stallMs.toFixed(0)} ms`;
+      t.diagnostic(found);
+      assert.ok(gapMs <= MOST_GAP_MS + THREADS * stallMs, found);
     };
-    // A busy machine has gaps of its own.
-    const mostMs = Math.max(MOST_GAP_MS, 2 * (await watch('nothing killed', async () => {}, 6000)));
-    const failure = async (name: string, act: () => Promise<unknown>, watchedMs: number) =>
-      assert.ok((await watch(name, act, watchedMs)) <= mostMs, `${name}: more than ${mostMs} ms`);
     try {
+      await failure('nothing killed', async () => {});
       for (const { name, isLeader } of await inTurn(jsm)) {
         const what = isLeader ? 'leader killed' : 'follower killed';
-        await failure(what, () => fleet.servers.get(name)!.kill(), isLeader ? 14_000 : 4000);
+        const elected = () =>
+          until('another leader', 60_000, async () => ![name, ''].includes(await leader(jsm)));
+        await failure(what, () => fleet.servers.get(name)!.kill(), isLeader ? elected : undefined);
         await fleet.start(places.find((place) => place.name === name)!);
-        await until('all servers current', 40_000, () => isWhole(jsm));
+        await until('all servers current', 60_000, () => isWhole(jsm));
       }
       for (const [i, service] of services.slice(0, 2).entries())
-        await failure(
-          `${i + 1} of 3 services killed`,
-          async () => {
-            service.process.kill('SIGKILL');
-            await service.exited;
-          },
-          4000,
-        );
+        await failure(`${i + 1} of 3 services killed`, async () => {
+          service.process.kill('SIGKILL');
+          await service.exited;
+        });
     } finally {
       isOver = true;
       await wanting;
+      await stalls.close();
     }
-    t.diagnostic(JSON.stringify([...answers]));
+    const since = transitionsOf(robot).slice(before);
+    const holds = since.filter(({ to }) => to === 'hold').length;
+    t.diagnostic(`${holds} holds; answers to the other operator: ${JSON.stringify([...answers])}`);
     assert.equal(answers.get('taken'), undefined);
     assert.ok((answers.get('arm is driven by ann') ?? 0) > 0);
-    const since = transitionsOf(robot).slice(before);
     assert.ok(!since.some(({ to }) => to === 'stopped'), JSON.stringify(since));
     assert.doesNotMatch(ann.stdout(), /fleet-ended/);
   });
@@ -255,10 +268,16 @@ describe('a cluster of three with a driven robot', { skip, timeout: 300_000 }, (
     );
     assert.ok(cluster.gapMs(killedNs) < 10_000);
     await askDesk(cluster.desk, 'estop');
-    await nextTransition(robot, before, 'stopped', 30_000);
+    await nextTransition(robot, before, 'stopped', START_MS);
     assert.equal(await ann.end(), 0, 'the operator leaves');
   });
 });
+
+const leader = (jsm: JetStreamManager): Promise<string> =>
+  jsm.streams.info(`KV_${LEASE_BUCKET}`).then(
+    ({ cluster }) => cluster?.leader ?? '',
+    () => '',
+  );
 
 /** All servers of the lease bucket, its leader last. */
 async function inTurn(jsm: JetStreamManager): Promise<{ name: string; isLeader: boolean }[]> {
@@ -273,7 +292,7 @@ const isWhole = (jsm: JetStreamManager): Promise<boolean> =>
     () => false,
   );
 
-describe('a site', { skip }, () => {
+describe('a site', { skip, timeout: 120_000 }, () => {
   let fleet: Fleet;
   let hub: RunningServer;
   let site: RunningServer;
@@ -326,7 +345,7 @@ describe('a site', { skip }, () => {
       robot.nats.publish(subjects.presence(ARM), '{}');
       return received > before;
     };
-    await until('presence at the fleet', 20_000, isReceived(0));
+    await until('presence at the fleet', 60_000, isReceived(0));
     const key = () => makeKey().publicKey;
     const first = await far.take(ARM, key());
     await assert.rejects(near.take(ARM, key()), /is driven by remote/);
@@ -345,9 +364,9 @@ describe('a site', { skip }, () => {
     await hub.kill();
     assert.notEqual(await near.renew(ARM, held.token, ''), null, 'not renewed without the fleet');
     hub = await fleet.start(hubPlace);
-    const back = await until('presence at the fleet again', 30_000, isReceived(received));
+    const back = await until('presence at the fleet again', 60_000, isReceived(received));
     t.diagnostic(`presence at the fleet ${back.toFixed(0)} ms after it was back`);
-    await until('the lease seen from the fleet', 30_000, async () => {
+    await until('the lease seen from the fleet', 60_000, async () => {
       await near.renew(ARM, held.token, '');
       return (await far.look(ARM).catch(() => null))?.user === 'near';
     });
@@ -371,7 +390,7 @@ describe('a site', { skip }, () => {
   });
 });
 
-describe('a revoked user', { skip }, () => {
+describe('a revoked user', { skip, timeout: 200_000 }, () => {
   let fleet: Fleet;
   after(() => fleet?.close());
 
@@ -384,7 +403,7 @@ describe('a revoked user', { skip }, () => {
     const stays = await fleet.enter('stays', 'viewer', [server]);
     // Credentials issued up to that second are void.
     await sleep(1000);
-    const { code, stdout, stderr } = await farhand(['fleet', 'revoke', 'gone', '--dir', dir]);
+    const { code, stdout, stderr } = await farhand(['fleet', 'revoke', 'gone', '--dir', dir], START_MS);
     assert.equal(code, 0, stderr);
     assert.match(stdout, /wrote \S*servers\/one\/server\.conf/);
     assert.match(stdout, /--signal reload/);
@@ -400,7 +419,7 @@ describe('a revoked user', { skip }, () => {
     const dir = fleet.authority.folder;
     const options = ['--routes', '10.0.0.1:6222,10.0.0.2:6222', '--leaf-port', '7422', '--dir', dir];
     const plain = 'fleet.plainBeyondLoopback=true';
-    const { code, stderr } = await farhand(['fleet', 'server', 'n1', ...options, plain]);
+    const { code, stderr } = await farhand(['fleet', 'server', 'n1', ...options, plain], START_MS);
     assert.equal(code, 0, stderr);
     const tested = spawnSync('nats-server', ['-t', '-c', path.join(dir, 'servers', 'n1', 'server.conf')]);
     assert.match(tested.stderr.toString(), /is valid/);

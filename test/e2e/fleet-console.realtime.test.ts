@@ -27,9 +27,10 @@ const noSound = needs('ffmpeg');
 const artifacts = path.join(root, 'artifacts');
 const SIMULATED = Array.from({ length: 40 }, (_, i) => `hall-${String(i + 1).padStart(2, '0')}`);
 const STATES = ['engaged', 'idle', 'armed', 'hold', 'stopped', 'idle', 'disconnected', 'idle'];
-const SLOW_MS = 25_000;
+const SLOW_MS = 75_000;
 
-describe('fleet console in a real browser', { skip }, () => {
+// Chromium and every session's process start on a machine that may be busy.
+describe('fleet console in a real browser', { skip, timeout: 180_000 }, () => {
   let world: FleetWorld;
   let hall: FleetConnection;
   let announcing: NodeJS.Timeout;
@@ -141,12 +142,12 @@ describe('fleet console in a real browser', { skip }, () => {
       ['nothing like it', 0],
     ] as const) {
       await search.fill(query);
-      for (let i = 0; i < 60 && (await shownRows()) !== rows; i++) await sleep(50);
+      for (let i = 0; i < 600 && (await shownRows()) !== rows; i++) await sleep(50);
       assert.equal(await shownRows(), rows, query);
     }
     await search.fill('');
     await ann.getByTestId('tone-stopped').click();
-    for (let i = 0; i < 60 && (await shownRows()) !== 5; i++) await sleep(50);
+    for (let i = 0; i < 600 && (await shownRows()) !== 5; i++) await sleep(50);
     assert.equal(await shownRows(), 5);
     await ann.getByTestId('tone-stopped').click();
   });
@@ -154,13 +155,13 @@ describe('fleet console in a real browser', { skip }, () => {
   it('stops a robot from the list and shows its confirmation', async () => {
     await ann.getByTestId('fleet-search').fill('arm');
     await ann.getByTestId('estop-arm').click();
-    await seen(ann, 'estop-arm', /STOPPED.*in \d+ ms/, 5000);
+    await seen(ann, 'estop-arm', /STOPPED.*in \d+ ms/);
     await seen(ann, 'state-arm', /stopped/);
     assert.equal((await roster(world.boss, 'arm'))[0]?.state, 'stopped');
     // A robot that does not answer is not shown as stopped.
     await ann.getByTestId('fleet-search').fill('hall-01');
     await ann.getByTestId('estop-hall-01').click();
-    await seen(ann, 'estop-hall-01', /not stopped/, 5000);
+    await seen(ann, 'estop-hall-01', /not stopped/);
     await ann.getByTestId('fleet-search').fill('arm');
   });
 
@@ -280,7 +281,7 @@ describe('fleet console in a real browser', { skip }, () => {
     await seen(ann, 'sound', /Sound on/);
     const receivedS = () => ann.evaluate<number>('document.querySelector("audio").currentTime');
     const beforeS = await receivedS();
-    for (let i = 0; i < 60 && (await receivedS()) < beforeS + 0.3; i++) await sleep(50);
+    for (let i = 0; i < 600 && (await receivedS()) < beforeS + 0.3; i++) await sleep(50);
     assert.ok((await receivedS()) > beforeS, 'it plays');
   });
 
@@ -305,10 +306,10 @@ describe('fleet console in a real browser', { skip }, () => {
   });
 
   // Five sessions, each with a process of its own.
-  it('stops the robot and releases the lease on leaving', { timeout: 120_000 }, async () => {
+  it('stops the robot and releases the lease on leaving', { timeout: 300_000 }, async () => {
     const { leases } = world;
     await ann.keyboard.press('Escape');
-    await seen(ann, 'state', /stopped/, 3000);
+    await seen(ann, 'state', /stopped/);
     await ann.keyboard.up('e');
     await ann.keyboard.up('Shift');
     // A large view, rendered in software, takes CPU time from the robot's processes.
@@ -322,22 +323,22 @@ describe('fleet console in a real browser', { skip }, () => {
     assert.equal(await leases.look('arm'), null);
     // Without a session it can still stop the robot, and no longer shows it as stopped after a reset.
     await ann.keyboard.press('Escape');
-    await seen(ann, 'estop', /STOPPED/, 3000);
+    await seen(ann, 'estop', /STOPPED/);
     await bob.setViewportSize({ width: 840, height: 480 });
     await bob.goto(`${bobUrl}?robot=arm`);
     await seen(bob, 'state', /stopped/);
     assert.match(await text(ann, 'estop'), /STOPPED/);
     await bob.getByTestId('reset').click();
     await seen(bob, 'state', /idle/);
-    await seen(ann, 'estop', /E-STOP/, 5000);
+    await seen(ann, 'estop', /E-STOP/);
     await bob.goto(bobUrl);
-    for (let i = 0; i < 60 && (await leases.look('arm')) !== null; i++) await sleep(50);
+    for (let i = 0; i < 600 && (await leases.look('arm')) !== null; i++) await sleep(50);
     await ann.getByTestId('banner-retry').click();
-    for (let i = 0; i < 60 && (await leases.look('arm')) === null; i++) await sleep(50);
+    for (let i = 0; i < 600 && (await leases.look('arm')) === null; i++) await sleep(50);
     assert.equal((await leases.look('arm'))?.user, 'ann');
     await seen(ann, 'state', /idle/);
     await ann.keyboard.press('Escape');
-    await seen(ann, 'state', /stopped/, 3000);
+    await seen(ann, 'state', /stopped/);
     // The headset page is the same with another view.
     await ann.goto(`${annUrl}vr?robot=arm`);
     await seen(ann, 'state', /stopped/);
@@ -349,7 +350,7 @@ describe('fleet console in a real browser', { skip }, () => {
     await seen(ann, 'state', /stopped/);
     await seen(ann, 'why', /^$/);
     await ann.goto(annUrl);
-    for (let i = 0; i < 60 && (await leases.look('arm')) !== null; i++) await sleep(50);
+    for (let i = 0; i < 600 && (await leases.look('arm')) !== null; i++) await sleep(50);
     assert.equal(await leases.look('arm'), null);
     assert.deepEqual(complaints, []);
   });

@@ -11,7 +11,8 @@ import { type FleetWorld, nextTransition, startFleetWorld } from './fleet-rig.ts
 const skip = needs('nats-server');
 const HERE = 'fleet.rtcAddress=127.0.0.1';
 
-describe('a robot driven by `fleet operate`', { skip }, () => {
+// Its processes start on a machine that may be busy.
+describe('a robot driven by `fleet operate`', { skip, timeout: 180_000 }, () => {
   let world: FleetWorld;
   let robot: Running;
   let ann: Running;

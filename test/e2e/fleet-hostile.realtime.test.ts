@@ -13,14 +13,15 @@ import { needs } from '../needs.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 import { until as untilHolds } from '../until.ts';
 import { type Running, startFarhand } from './farhand.ts';
-import { FleetPage } from './fleet-page-peer.ts';
+import { FleetPage, START_MS } from './fleet-page-peer.ts';
 import { type FleetWorld, startFleetWorld } from './fleet-rig.ts';
 
 const skip = needs('nats-server');
 const noSound = needs('ffmpeg');
 const MOST_PAGE_OPERATORS = 4;
 
-describe('a fleet robot with hostile clients', { skip }, () => {
+// A busy machine takes half a minute to start the process of a session.
+describe('a fleet robot with hostile clients', { skip, timeout: 180_000 }, () => {
   let world: FleetWorld;
   let robot: Running;
   let ann: FleetConnection;
@@ -145,9 +146,9 @@ describe('a fleet robot with hostile clients', { skip }, () => {
 
   it('stops between two holders, and moves for the next only after arming', async () => {
     const first = await FleetPage.open(ann, 'arm');
-    await first.receive('hello', () => true, 20_000);
+    await first.receive('hello', () => true, START_MS);
     first.sendJson({ kind: 'input', name: 'page' });
-    await first.until('telemetry of the robot', () => first.robot !== undefined, 20_000);
+    await first.until('telemetry of the robot', () => first.robot !== undefined, START_MS);
     await first.drive();
     const seen = robot.stdout().length;
     const since = () =>
@@ -161,7 +162,7 @@ describe('a fleet robot with hostile clients', { skip }, () => {
     page = await FleetPage.open(bob, 'arm');
     await until('stopped', 20_000, () => since().includes('stopped'));
     page.hand = { clutch: true, positionM: [0, 0, 0] };
-    await page.receive('hello', () => true, 20_000);
+    await page.receive('hello', () => true, START_MS);
     page.sendJson({ kind: 'input', name: 'page' });
     // The former holder keeps sending.
     for (const kind of ['reset', 'arm']) first.sendJson({ kind });
@@ -174,7 +175,7 @@ describe('a fleet robot with hostile clients', { skip }, () => {
   });
 
   it('leaves no child process behind when it is killed', async () => {
-    if (!noSound) await until('sound', 20_000, () => children('ffmpeg').length === 1);
+    if (!noSound) await until('sound', START_MS, () => children('ffmpeg').length === 1);
     const left = [...children('page-operator'), ...children('ffmpeg')];
     assert.equal(left.length, noSound ? 1 : 2);
     robot.process.kill('SIGKILL');

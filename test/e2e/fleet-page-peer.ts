@@ -4,12 +4,17 @@ import type { FleetConnection } from '../../src/fleet/connection.ts';
 import { HeldLease } from '../../src/fleet/leases/held-lease.ts';
 import { LeaseClient } from '../../src/fleet/leases/lease-client.ts';
 import { acceptSession, requestSession } from '../../src/fleet/signalling.ts';
+import { splitCandidates } from '../../src/messages/session-description.ts';
 import type { Telemetry } from '../../src/messages/telemetry.ts';
 import { hold } from '../../src/wire/transports/rtc-hold.ts';
 import { loadRtc } from '../../src/wire/transports/webrtc.ts';
 
 export type Json = Record<string, unknown>;
 
+/** For the process of a session on a busy machine; the robot gives up after 60 s. */
+export const START_MS = 70_000;
+/** For everything else. */
+const PATIENT_MS = 40_000;
 const HERE = { iceServers: [], bindAddress: '127.0.0.1' };
 /** A page's clock, with a different origin from this machine's. */
 const nowNs = () => performance.now() * 1e6;
@@ -66,10 +71,12 @@ export class FleetPage {
         if (state === 'complete') resolve();
       });
     });
-    peer.setRemoteDescription(offer.sdp, 'offer');
+    const { sdp: description, candidates } = splitCandidates(offer.sdp);
+    peer.setRemoteDescription(description, 'offer');
     await gathered;
     const { sdp } = peer.localDescription()!;
     await acceptSession(connection, lease, offer.session, sdp);
+    for (const { candidate, mid } of candidates) peer.addRemoteCandidate(candidate, mid);
     return page;
   }
 
@@ -90,7 +97,7 @@ export class FleetPage {
   async receive(
     kind: string,
     fits: (message: Json) => boolean = () => true,
-    withinMs = 20_000,
+    withinMs = PATIENT_MS,
   ): Promise<Json> {
     return this.until(
       `received ${kind}`,
@@ -99,7 +106,7 @@ export class FleetPage {
     );
   }
 
-  async until<T>(what: string, found: () => T | undefined | false, withinMs = 20_000): Promise<T> {
+  async until<T>(what: string, found: () => T | undefined | false, withinMs = PATIENT_MS): Promise<T> {
     for (const untilMs = performance.now() + withinMs; performance.now() < untilMs; await sleep(5)) {
       const value = found();
       if (value !== undefined && value !== false) return value;
@@ -114,15 +121,14 @@ export class FleetPage {
     return this.telemetries.at(-1)?.robot ?? undefined;
   }
 
-  async state(wanted: string, withinMs = 20_000): Promise<void> {
+  async state(wanted: string, withinMs = PATIENT_MS): Promise<void> {
     await this.until(wanted, () => this.robot?.state === wanted, withinMs);
   }
 
   /** From any state until the robot follows the hand. */
   async drive(): Promise<void> {
     this.hand = { clutch: false, positionM: [0, 0, 0] };
-    const tries = [...Array(40).keys()];
-    for (const _ of tries) {
+    for (const untilMs = performance.now() + PATIENT_MS; performance.now() < untilMs; ) {
       const { state } = this.robot ?? { state: '' };
       if (state === 'armed' || state === 'hold') break;
       this.sendJson({ kind: state === 'idle' ? 'arm' : 'reset' });

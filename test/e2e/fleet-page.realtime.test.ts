@@ -15,13 +15,14 @@ import { loadRtc } from '../../src/wire/transports/webrtc.ts';
 import { needs } from '../needs.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 import { type Running, stampsIn, startFarhand } from './farhand.ts';
-import { FleetPage } from './fleet-page-peer.ts';
+import { FleetPage, START_MS } from './fleet-page-peer.ts';
 import { type FleetWorld, nextTransition, startFleetWorld, transitionsOf } from './fleet-rig.ts';
 
 const skip = needs('nats-server');
 const noSound = needs('ffmpeg');
 
-describe('a page that drives a fleet robot', { skip }, () => {
+// A busy machine takes half a minute to start the process of a session.
+describe('a page that drives a fleet robot', { skip, timeout: 180_000 }, () => {
   let world: FleetWorld;
   let robot: Running;
   let ann: FleetConnection;
@@ -39,8 +40,8 @@ describe('a page that drives a fleet robot', { skip }, () => {
     for (let waits = 0; waits < 400 && (await world.leases.look('arm')) !== null; waits++) await sleep(20);
     const opened = await FleetPage.open(who, 'arm');
     pages.push(opened);
-    await opened.receive('hello', () => true, 20_000);
-    await opened.until('telemetry of the robot', () => opened.robot !== undefined, 20_000);
+    await opened.receive('hello', () => true, START_MS);
+    await opened.until('telemetry of the robot', () => opened.robot !== undefined, START_MS);
     return opened;
   };
   const pageOperators = (): number[] =>
@@ -76,7 +77,7 @@ describe('a page that drives a fleet robot', { skip }, () => {
     const sound = noSound ? [] : ['fleet.audio=test'];
     const settings = ['fleet.rtcAddress=127.0.0.1', `trace.dir=${traces}`, ...cameras, ...sound];
     robot = startFarhand(['robot', '--json', '--fleet', world.server.url, '--creds', arm, ...settings]);
-    await robot.waitFor(/on the fleet/);
+    await robot.waitFor(/on the fleet/, START_MS);
   });
   after(async () => {
     for (const each of pages) {
@@ -108,11 +109,11 @@ describe('a page that drives a fleet robot', { skip }, () => {
     assert.deepEqual([...page.channels.keys()].sort(), ['camera:front', 'news', 'page', 'poses']);
     assert.deepEqual(page.telemetries.at(-1)!.input.available, ['page', 'webxr']);
     // The previous page's process may take a moment to end.
-    await page.until('its own process', () => pageOperators().length === 1, 20_000);
+    await page.until('its own process', () => pageOperators().length === 1, START_MS);
   });
 
   it('synchronizes its clock with probes over the pose channel', async () => {
-    const measured = await page.receive('path', (each) => each['uncertaintyMs'] !== null, 5000);
+    const measured = await page.receive('path', (each) => each['uncertaintyMs'] !== null);
     assert.equal(measured['over'], 'webrtc');
     assert.ok(
       page.probes.poses > 0 && (measured['uncertaintyMs'] as number) < 1000,
@@ -125,14 +126,14 @@ describe('a page that drives a fleet robot', { skip }, () => {
     await page.drive();
     const before = targets();
     page.hand = { clutch: true, positionM: [0, 0.06, 0] };
-    await page.until('moved', () => targets().some((rad, i) => Math.abs(rad - before[i]!) > 0.05), 20_000);
+    await page.until('moved', () => targets().some((rad, i) => Math.abs(rad - before[i]!) > 0.05), START_MS);
     await page.until('reported', () => presence?.link?.client === 'page' && presence.state === 'engaged');
     assert.equal(presence?.holder, 'ann');
     assert.ok(presence!.link!.fromOperatorHz! > 5, JSON.stringify(presence));
   });
 
   it('receives camera frames', async () => {
-    const seen = await page.until('seen', () => page.pictures.get('camera:front'), 20_000);
+    const seen = await page.until('seen', () => page.pictures.get('camera:front'), START_MS);
     const [jpeg] = seen;
     assert.deepEqual([...jpeg!.subarray(0, 3)], [0xff, 0xd8, 0xff]);
     const before = seen.length;
@@ -140,7 +141,7 @@ describe('a page that drives a fleet robot', { skip }, () => {
   });
 
   it('receives sound', { skip: noSound }, async () => {
-    await page.until('sound received', () => page.sound.length > 20, 20_000);
+    await page.until('sound received', () => page.sound.length > 20, START_MS);
     const packets = page.sound.filter((rtp) => (rtp[1]! & 0x7f) === AUDIO.payloadType);
     const numbers = packets.slice(0, 20).map((rtp) => new DataView(rtp.buffer).getUint16(2));
     assert.ok(
@@ -160,14 +161,25 @@ describe('a page that drives a fleet robot', { skip }, () => {
       'junk',
       '{"kind":',
     ];
-    for (const channel of page.channels.keys()) for (const each of junk) page.send(channel, each);
+    const sendJunk = () => {
+      for (const channel of page.channels.keys()) for (const each of junk) page.send(channel, each);
+    };
+    sendJunk();
     page.sendJson({ kind: 'hand', clutch: 'yes' });
     page.sendJson({ kind: 'input', name: 'nobody' });
     page.sendJson({ kind: 'rtc-start' });
-    for (const request of ['', 'hands'])
-      await page.receive('refused', (each) => each['reason'] === 'malformed' && each['request'] === request);
+    const isRefused = (request: string) =>
+      page.received.some(
+        (each) => each['kind'] === 'refused' && each['reason'] === 'malformed' && each['request'] === request,
+      );
+    // Two of the channels lose messages on a busy machine.
+    for (let tries = 0; tries < 40 && !(isRefused('') && isRefused('hands')); tries++) {
+      await sleep(500);
+      sendJunk();
+    }
+    assert.deepEqual([isRefused(''), isRefused('hands')], [true, true]);
     // Fewer than were sent: unreliable channels lose some, and not every channel carries empty messages.
-    await page.until('refused', () => presence!.link!.refused! >= earlier + 12, 20_000);
+    await page.until('refused', () => presence!.link!.refused! >= earlier + 12, START_MS);
     assert.ok(
       page.telemetries.at(-1)!.counters['malformed']! >= 1,
       JSON.stringify(page.telemetries.at(-1)!.counters),
@@ -202,7 +214,7 @@ describe('a page that drives a fleet robot', { skip }, () => {
     const seen = transitions().length;
     const askedNs = nowNs();
     page.sendJson({ kind: 'estop' });
-    const { robotNs } = await next(seen, 'stopped', 20_000);
+    const { robotNs } = await next(seen, 'stopped', START_MS);
     t.diagnostic(`e-stop over the page's channel: ${((robotNs - askedNs) / 1e6).toFixed(1)} ms`);
     await page.state('stopped');
     await page.drive();
@@ -210,7 +222,7 @@ describe('a page that drives a fleet robot', { skip }, () => {
     const bytes = new Uint8Array(XR_MAX_BYTES);
     const length = encodeXr({ ...emptyXr(), estop: true }, bytes);
     page.send('poses', bytes.subarray(0, length));
-    await next(again, 'stopped', 20_000);
+    await next(again, 'stopped', START_MS);
   });
 
   it('holds without hand samples and stops without the page', async () => {
@@ -219,8 +231,8 @@ describe('a page that drives a fleet robot', { skip }, () => {
     const seen = transitions().length;
     page.hand = null;
     page.answersProbes = false;
-    await next(seen, 'hold', 20_000);
-    const stopped = await next(seen, 'stopped', 20_000);
+    await next(seen, 'hold', START_MS);
+    const stopped = await next(seen, 'stopped', START_MS);
     assert.match(stopped.cause, /lease ended/);
     assert.equal((await page.receive('ended'))['reason'], 'the page went silent');
     page.close();
@@ -234,7 +246,7 @@ describe('a page that drives a fleet robot', { skip }, () => {
     const [operator] = pageOperators();
     const killedNs = nowNs();
     process.kill(operator!, 'SIGKILL');
-    const { robotNs } = await next(seen, 'stopped', 20_000);
+    const { robotNs } = await next(seen, 'stopped', START_MS);
     t.diagnostic(
       `robot stopped ${((robotNs - killedNs) / 1e6).toFixed(1)} ms after its page operator was killed`,
     );
@@ -249,7 +261,7 @@ describe('a page that drives a fleet robot', { skip }, () => {
     await page.drive();
     const seen = transitions().length;
     assert.equal((await world.leases.takeAway('arm'))?.user, 'ann');
-    const stopped = await next(seen, 'stopped', 20_000);
+    const stopped = await next(seen, 'stopped', START_MS);
     assert.match(stopped.cause, /lease ended/);
     await page.receive('ended');
     await page.until('closed', () => page.closed);

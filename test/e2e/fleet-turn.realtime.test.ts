@@ -43,6 +43,7 @@ describe('a peer connection through TURN', { skip: needs('turnserver') }, () => 
     const far = new RtcLink(rtc, settings(isFarRelayed), receiver, offer);
     links.push(far);
     near.accept(await far.description());
+    far.begin();
     for (let waits = 0; waits < (expiresS * 1000 > Date.now() ? 100 : 24) && received === null; waits++) {
       near.send(new Uint8Array([2, 7, 7]));
       await sleep(50);

@@ -23,7 +23,8 @@ import { askDesk, type FleetWorld, nextTransition, startFleetWorld, transitionsO
 const skip = needs('nats-server');
 const HERE = 'fleet.rtcAddress=127.0.0.1';
 
-describe('a fleet robot', { skip }, () => {
+// Its processes start on a machine that may be busy.
+describe('a fleet robot', { skip, timeout: 180_000 }, () => {
   let world: FleetWorld;
   let robot: Running;
   let ann: Running;
@@ -213,6 +214,7 @@ describe('a fleet robot', { skip }, () => {
       'signed with another key than the lease’s',
     );
     await acceptSession(bob, lease, session, answer);
+    link.begin();
     const waitFor = async (pattern: RegExp) => {
       for (let waits = 0; waits < 2000 && !received.some((text) => pattern.test(text)); waits++) {
         link.send(new Uint8Array([0, 1, 2, 3]));

@@ -87,13 +87,21 @@ export class TunnelRig {
   robot!: Ends;
   robotTunnel!: RobotTunnel;
   operator!: Ends;
+  operatorTunnel!: OperatorTunnel;
   #index = 100;
   #frameCount = 0;
   readonly #robotKeys: readonly Uint8Array[];
   readonly #operatorKey: Uint8Array;
+  readonly #viewers: readonly string[];
   readonly #outboxes: { robot: Outbox; operator: Outbox };
 
-  constructor(operatorKey?: Uint8Array, robotKeys?: readonly Uint8Array[], impair?: Impairment) {
+  constructor(
+    operatorKey?: Uint8Array,
+    robotKeys?: readonly Uint8Array[],
+    impair?: Impairment,
+    viewers: readonly Uint8Array[] = [],
+  ) {
+    this.#viewers = viewers.map(keyId);
     const key = operatorKey ?? new Uint8Array(randomBytes(32));
     this.#operatorKey = key;
     this.#robotKeys = robotKeys ?? [key];
@@ -125,9 +133,12 @@ export class TunnelRig {
       this.#robotKeys,
       () => ++this.#index,
       this.robotCounters,
-      () => {
-        this.agreements++;
-        return newKeyPair();
+      {
+        viewers: this.#viewers,
+        newPair: () => {
+          this.agreements++;
+          return newKeyPair();
+        },
       },
     );
     const robot = new Ends(this.clock.nowNs(), null);
@@ -155,6 +166,7 @@ export class TunnelRig {
     });
     tunnel.attach(operator);
     this.operator = operator;
+    this.operatorTunnel = tunnel;
     this.operatorEnd.current = tunnel;
   }
 

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { describe, it } from 'node:test';
+import { encodeDesk } from '../../src/wire/codecs/desk.ts';
 import { frameType } from '../../src/wire/codecs/frame.ts';
 import { firstInit, frame, isHandshake, OPERATOR, ROBOT, STRANGER, TunnelRig } from './tunnel-rig.ts';
 
@@ -40,6 +41,28 @@ describe('tunnel', () => {
     assert.equal(rig.robot.received.length, 0);
     assert.equal(rig.captured.filter(({ from }) => ROBOT.includes(from)).length, 0);
     assert.ok(rig.robotCounters.get('unknown-key') >= 7, 'one per knock');
+  });
+
+  it('passes nothing but an e-stop from the holder of a viewer’s key', () => {
+    const [viewer, driver] = [randomBytes(32), randomBytes(32)];
+    const rig = new TunnelRig(viewer, [driver, viewer], undefined, [viewer]).start();
+    rig.runMs(500);
+    assert.equal(rig.robot.received.length, 0);
+    assert.ok(rig.robotCounters.get('not-operator') > 100);
+    const bytes = new Uint8Array(512);
+    for (const action of ['arm', 'reset', 'estop'] as const) {
+      const length = encodeDesk({ session: 7, request: 1, action, epoch: 1 }, bytes);
+      rig.operatorTunnel.send(0, bytes, length, ROBOT[0]!);
+    }
+    rig.runMs(5);
+    assert.deepEqual(
+      rig.robot.received.map(({ text }) => /estop/.test(text)),
+      [true],
+    );
+    // The same robot obeys its other key.
+    const other = new TunnelRig(driver, [driver, viewer], undefined, [viewer]).start();
+    other.runMs(300);
+    assert.ok(other.robot.received.length > 60);
   });
 
   it('negotiates new keys by itself after a robot restart', () => {

@@ -4,6 +4,7 @@ import type { FleetEvent } from '../../fleet/messages.ts';
 import { type OpenedLink, OperatorAgent, type OperatorAgentStart } from '../../fleet/operator-agent.ts';
 import { RobotAgent, type RobotAgentStart } from '../../fleet/robot-agent.ts';
 import type { Flags } from '../../messages/role-flags.ts';
+import { requestShortSlice } from '../../native/short-slice.ts';
 import { loadRtc } from '../../wire/transports/webrtc.ts';
 import type { FailedMessage } from '../worker-host.ts';
 
@@ -32,6 +33,8 @@ const port = parentPort!;
 const post = (message: AgentMessage) => port.postMessage(message);
 
 async function openAgent(): Promise<RobotAgent | OperatorAgent> {
+  // Every command and state of the session passes through this thread.
+  await requestShortSlice();
   const given = workerData as AgentStart;
   if (given.role === 'robot') {
     const agent = await RobotAgent.open(given.start, (reason) => post({ kind: 'ended', reason }));

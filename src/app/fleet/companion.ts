@@ -56,7 +56,7 @@ export async function robotCompanion(rig: Rig, access: FleetAccess, name: string
       hint: 'Remove link.listenHost, or run without --fleet.',
     });
   // Now, while nothing runs yet; the agent reads them again.
-  await readCredentials(access.credentials);
+  readCredentials(access.credentials);
   const key = createKey();
   let agent: AgentThread | null = null;
   let end: (reason: string) => void = () => {};

@@ -45,10 +45,13 @@ export class GrantKeys {
     return this.#keys.length === 0;
   }
 
-  /** The statement about this robot; null: not signed by its lease service, or about another robot. */
-  opened({ body, sig }: Signed, robot: string): Grant | null {
-    if (!this.#keys.some((key) => isSignedBy(key, body, sig))) return null;
+  /**
+   * The statement about this robot; null: not signed by its lease service, about another robot, or with a token
+   * below `least`, whose signature is not checked at all.
+   */
+  opened({ body, sig }: Signed, robot: string, least = 0): Grant | null {
     const grant = parseJson(body, grantSchema, MAX_BODY_BYTES);
-    return typeof grant !== 'string' && grant.robot === robot ? grant : null;
+    if (typeof grant === 'string' || grant.robot !== robot || grant.token < least) return null;
+    return this.#keys.some((key) => isSignedBy(key, body, sig)) ? grant : null;
   }
 }

@@ -89,7 +89,8 @@ export class RobotLease {
 
   /** The lease service announced a change; true: it ended the current lease. */
   received(signed: Signed): boolean {
-    const change = this.#options.keys.opened(signed, this.#options.robot);
+    // Renewals are announced, too, and change nothing.
+    const change = this.#options.keys.opened(signed, this.#options.robot, this.#state.high + 1);
     if (change === null) return false;
     const state = announced(this.#state, change);
     const isOver = state.high !== this.#state.high && this.#state.user !== '';

@@ -2,8 +2,8 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { setPriority } from 'node:os';
 import type { Rig } from '../../rig/rig.ts';
 
-/** On a busy machine a role has taken several seconds to start. */
-const READY_MS = 20_000;
+/** On a busy machine a role has taken 25 s to start; starting it over would take longer. */
+const READY_MS = 60_000;
 const GRACE_MS = 4000;
 /** For its process and all its threads: when both compete for the CPU, the robot gets three times as much. */
 const NICE = 5;

@@ -7,6 +7,7 @@ import type { Rig } from '../../rig/rig.ts';
 import { loadModel } from '../../rig/robot-models.ts';
 import { freeUdpPorts } from '../../wire/transports/free-ports.ts';
 import { PagePeer } from '../../wire/transports/page-peer.ts';
+import type { NotAccepted } from '../../wire/transports/rtc-peer.ts';
 import { AUDIO } from '../audio-source.ts';
 import { LinkSockets } from '../link-sockets.ts';
 import type { SessionOptions } from '../robot-session.ts';
@@ -126,7 +127,7 @@ export class PageSession {
     return this.#peer.description();
   }
 
-  accept(answer: string): boolean {
+  accept(answer: string): NotAccepted | null {
     return this.#peer.accept(answer);
   }
 

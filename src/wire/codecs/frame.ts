@@ -74,6 +74,9 @@ export function countOf(value: unknown): number {
 export const stampToJson = (ns: number): number | null => (Number.isFinite(ns) ? Math.round(ns) : null);
 export const stampFromJson = (value: unknown): number => numberOf(value);
 
+/** 10⁻⁷ rad. */
+export const ANGLE_PLACES = 7;
+
 /** 1e-7 rad is finer than any encoder here and halves the datagram. */
 export function anglesToJson(values: Float64Array): number[] {
   const out = new Array<number>(values.length);

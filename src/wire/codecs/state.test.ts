@@ -54,6 +54,7 @@ const state: fc.Arbitrary<RobotState> = fc.record({
     { nil: emptyMotorHealth(JOINTS) },
   ),
   repeat: fc.nat(8),
+  otherRad: fc.constant(new Float64Array(0)),
 });
 
 const VALID = {
@@ -117,6 +118,22 @@ describe('robot state', () => {
     big.robotNs = Number.MAX_SAFE_INTEGER;
     const length = encodeState(0x7fffffff, 0x7fffffff, big, new Uint8Array(MAX_DATAGRAM_BYTES));
     assert.ok(length > 0);
+  });
+
+  it('carries the other arm’s pose, and its absence', () => {
+    const sent = emptyState(2, 3);
+    const bytes = new Uint8Array(MAX_DATAGRAM_BYTES);
+    const seen = (other: readonly number[], joints: number) => {
+      sent.otherRad.set(other);
+      const back = emptyState(2, joints).otherRad.fill(9);
+      const into = { ...emptyState(2), otherRad: back };
+      const reason = decodeState(bytes, encodeState(1, 1, sent, bytes), into, { boot: 0, session: 0 });
+      return reason ?? [...back];
+    };
+    assert.deepEqual(seen([0.5, -1, 2], 3), [0.5, -1, 2]);
+    assert.deepEqual(seen([Number.NaN, 0, 0], 3), [Number.NaN, Number.NaN, Number.NaN]);
+    assert.deepEqual(seen([0.5, -1, 2], 0), [], 'an operator without a pair ignores it');
+    assert.equal(seen([0.5, -1, 2], 2), 'joint-count');
   });
 
   it('truncates a long cause', () => {

@@ -127,11 +127,11 @@ const CODECS: Record<PlainType, Codec> = {
       const { boot, session } = value as unknown as StateOrigin;
       const { motors } = value as { motors?: Json };
       const known = motors ? revive(motors) : emptyMotorHealth(joints);
-      const state = { ...emptyState(joints), ...revive(value), motors: known };
+      const state = { ...emptyState(joints, joints), ...revive(value), motors: known };
       return encodeState(boot, session, state as unknown as RobotState, out, motors !== undefined);
     },
     decode(bytes, length) {
-      const out = emptyState(joints);
+      const out = emptyState(joints, joints);
       const origin: StateOrigin = { boot: 0, session: 0 };
       const reason = decodeState(bytes, length, out, origin);
       return reason ?? { ...origin, ...withoutUnknown(out) };
@@ -148,12 +148,13 @@ const CODECS: Record<PlainType, Codec> = {
   hand: { encode: (value, out) => writeFrame('hand', value, out), decode: body },
 };
 
-/** Vectors do not list what the robot does not know: torques, forces, the condition of motors. */
-function withoutUnknown({ motors, effortsNm, externalNm, gripperN, ...rest }: RobotState): object {
+/** Vectors do not list what the robot does not know: torques, forces, the condition of motors, another arm. */
+function withoutUnknown({ motors, effortsNm, externalNm, gripperN, otherRad, ...rest }: RobotState): object {
   return {
     ...rest,
     ...(Number.isNaN(effortsNm[0]) ? {} : { effortsNm }),
     ...(Number.isNaN(externalNm[0]) ? {} : { externalNm }),
+    ...(Number.isNaN(otherRad[0]) ? {} : { otherRad }),
     ...(Number.isNaN(gripperN) ? {} : { gripperN }),
     ...(Object.values(motors).some((values) => !values.every(Number.isNaN)) ? { motors } : {}),
   };

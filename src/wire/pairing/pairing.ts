@@ -3,7 +3,15 @@ import { hostname } from 'node:os';
 import path from 'node:path';
 import { ConnectionTable } from '../../core/connection-table.ts';
 import { TeleopError } from '../../core/errors.ts';
-import { asKeyName, createKey, keyId, keyPath, readKeyFile, writeKeyFile } from '../secure/key-file.ts';
+import {
+  asKeyName,
+  createKey,
+  type KeyRole,
+  keyId,
+  keyPath,
+  readKeyFile,
+  writeKeyFile,
+} from '../secure/key-file.ts';
 import {
   OperatorExchange,
   type OperatorStep,
@@ -44,6 +52,8 @@ export interface OfferOptions {
   folder: string;
   /** Name of the key; the operator machine's name if null. */
   name: string | null;
+  /** What the other machine may do. */
+  role?: KeyRole;
   onEvent(event: OfferEvent): void;
   /** Longest time a connection may take. */
   exchangeMs?: number;
@@ -101,7 +111,7 @@ async function accept(
   options: OfferOptions,
 ): Promise<Paired> {
   try {
-    const stored = storeKey(options.folder, options.name ?? step.peer, step.key);
+    const stored = storeKey(options.folder, options.name ?? step.peer, step.key, options.role);
     await goodbye(socket, step.line);
     return { peer: step.peer, ...stored };
   } catch (error) {
@@ -164,19 +174,29 @@ export function createKeyFile(file: string, name: string | null): StoredKey {
 }
 
 /** Imports a copied key into the key folder. Idempotent. */
-export function importKeyFile(file: string, folder: string, name: string | null): StoredKey {
+export function importKeyFile(
+  file: string,
+  folder: string,
+  name: string | null,
+  role: KeyRole = 'operator',
+): StoredKey {
   const entry = readKeyFile(file, { allowExposed: true });
-  const stored = { ...entry, name: name ?? entry.name };
+  const stored = { ...entry, name: name ?? entry.name, role };
   const target = keyPath(folder, stored.name);
   const id = keyId(entry.key);
   if (existingId(target) !== id) writeKeyFile(target, stored);
   return { name: stored.name, id, path: target, replaced: null };
 }
 
-function storeKey(folder: string, name: string, key: Uint8Array): StoredKey {
+/** Changes what a paired machine may do; a running robot stops and exits. */
+export function setKeyRole(file: string, role: KeyRole): void {
+  writeKeyFile(file, { ...readKeyFile(file), role }, { replace: true });
+}
+
+function storeKey(folder: string, name: string, key: Uint8Array, role: KeyRole = 'operator'): StoredKey {
   const target = keyPath(folder, name);
   const replaced = existingId(target);
-  writeKeyFile(target, { name, key, createdAt: now() }, { replace: true });
+  writeKeyFile(target, { name, key, createdAt: now(), role }, { replace: true });
   return { name, id: keyId(key), path: target, replaced };
 }
 

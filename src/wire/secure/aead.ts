@@ -102,15 +102,15 @@ export class EvpAead implements Aead {
   seal(nonce: Uint8Array, plain: Uint8Array, length: number, out: Uint8Array, headerBytes: number): void {
     const { init, update, final, control } = this.#evp;
     const context = this.#sealing;
-    this.#header.set(out.subarray(0, headerBytes));
-    this.#in.set(plain.subarray(0, length));
+    copyBytes(out, 0, this.#header, 0, headerBytes);
+    copyBytes(plain, 0, this.#in, 0, length);
     init(context, null, null, null, nonce, -1);
     update(context, null, this.#size, this.#header, headerBytes);
     update(context, this.#out, this.#size, this.#in, length);
     if (final(context, this.#out, this.#size) !== 1) throw new Error('OpenSSL failed to seal');
     control(context, GET_TAG, TAG_BYTES, this.#tag);
     // `final` of this mode writes nothing, so the ciphertext is complete.
-    out.set(this.#out.subarray(0, length), headerBytes);
+    copyBytes(this.#out, 0, out, headerBytes, length);
     out.set(this.#tag, headerBytes + length);
   }
 
@@ -118,17 +118,22 @@ export class EvpAead implements Aead {
     const { init, update, final, control } = this.#evp;
     const context = this.#opening;
     const size = length - headerBytes - TAG_BYTES;
-    this.#header.set(packet.subarray(0, headerBytes));
-    this.#in.set(packet.subarray(headerBytes, headerBytes + size));
-    this.#tag.set(packet.subarray(length - TAG_BYTES, length));
+    copyBytes(packet, 0, this.#header, 0, headerBytes);
+    copyBytes(packet, headerBytes, this.#in, 0, size);
+    copyBytes(packet, length - TAG_BYTES, this.#tag, 0, TAG_BYTES);
     init(context, null, null, null, nonce, -1);
     update(context, null, this.#size, this.#header, headerBytes);
     update(context, this.#out, this.#size, this.#in, size);
     control(context, SET_TAG, TAG_BYTES, this.#tag);
     if (final(context, this.#tag, this.#size) !== 1) return false;
-    out.set(this.#out.subarray(0, size));
+    copyBytes(this.#out, 0, out, 0, size);
     return true;
   }
+}
+
+/** Unlike `subarray`, allocates nothing. */
+function copyBytes(from: Uint8Array, at: number, to: Uint8Array, toAt: number, count: number): void {
+  for (let i = 0; i < count; i++) to[toAt + i] = from[at + i]!;
 }
 
 /** Null where FFI or the symbols are missing, or where the result differs from `node:crypto`. */

@@ -41,7 +41,7 @@ describe('key file', () => {
     const before = process.umask(0);
     writeKeyFile(file, { name: 'ur3-cell', key, createdAt });
     process.umask(before);
-    assert.deepEqual(readKeyFile(file), { name: 'ur3-cell', key, createdAt });
+    assert.deepEqual(readKeyFile(file), { name: 'ur3-cell', key, createdAt, role: 'operator' });
     assert.equal(modeOf(file), '600');
     assert.equal(modeOf(folder), '700');
     assert.equal(isExposed(file), false);
@@ -51,6 +51,14 @@ describe('key file', () => {
       created_at: createdAt,
       key: Buffer.from(key).toString('base64'),
     });
+  });
+
+  it('keeps a viewer’s role, and rejects an unknown one', () => {
+    const file = keyPath(temporary(), 'wall');
+    writeKeyFile(file, { name: 'wall', key: createKey(), createdAt, role: 'viewer' });
+    assert.equal(readKeyFile(file).role, 'viewer');
+    writeFileSync(file, readFileSync(file, 'utf8').replace('viewer', 'owner'));
+    assert.equal(errorOf(() => readKeyFile(file)).code, 'file-unreadable');
   });
 
   it('replaces only on request, leaves no temporary file and keeps the mode', () => {

@@ -17,11 +17,16 @@ const SUFFIX = '.key';
 // cursor.
 const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
 
+/** What the robot allows the machine at the other end: a viewer may watch cameras and stop the robot. */
+export const KEY_ROLES = ['operator', 'viewer'] as const;
+export type KeyRole = (typeof KEY_ROLES)[number];
+
 const fileSchema = z.strictObject({
   format: z.literal(FORMAT),
   name: z.string().regex(NAME),
   created_at: z.iso.datetime(),
   key: z.base64().length(44),
+  role: z.enum(KEY_ROLES).default('operator'),
 });
 
 export interface LinkKey {
@@ -30,6 +35,8 @@ export interface LinkKey {
   key: Uint8Array;
   /** ISO 8601, UTC. */
   createdAt: string;
+  /** Counts on the robot's machine only. `operator` by default. */
+  role?: KeyRole;
 }
 
 export interface ListedKey {
@@ -38,6 +45,7 @@ export interface ListedKey {
   /** Null when the file is not usable; `problem` says why. */
   id: string | null;
   createdAt: string | null;
+  role: KeyRole | null;
   problem: string | null;
 }
 
@@ -76,7 +84,10 @@ export function isExposed(file: string): boolean {
 }
 
 /** Rejects a file that others on this machine may read, unless `allowExposed`. */
-export function readKeyFile(file: string, options: { allowExposed?: boolean } = {}): LinkKey {
+export function readKeyFile(
+  file: string,
+  options: { allowExposed?: boolean } = {},
+): LinkKey & { role: KeyRole } {
   const { text, mode } = readSmallFile(file);
   if (exposedMode(mode) && options.allowExposed !== true)
     throw new TeleopError('key-exposed', `other users of this machine can read the key ${file}`, {
@@ -91,14 +102,20 @@ export function readKeyFile(file: string, options: { allowExposed?: boolean } = 
       hint: 'Make a new one with `farhand pair`, or copy the file again.',
     });
   }
-  return { name: parsed.data.name, key: new Uint8Array(key), createdAt: parsed.data.created_at };
+  const { name, role, created_at: createdAt } = parsed.data;
+  return { name, key: new Uint8Array(key), createdAt, role };
 }
 
 /** Writes all or nothing, mode 0600. Without `replace`, an existing file is an error. */
 export function writeKeyFile(file: string, entry: LinkKey, options: { replace?: boolean } = {}): void {
   if (entry.key.length !== KEY_BYTES || !isKeyName(entry.name)) throw new Error('invalid key or key name');
   const key = Buffer.from(entry.key).toString('base64');
-  const body = { format: FORMAT, name: entry.name, created_at: entry.createdAt, key };
+  const { name, role, createdAt } = entry;
+  // Earlier versions know no roles, and reject a file that has one.
+  const body = {
+    ...{ format: FORMAT, name, created_at: createdAt, key },
+    ...(role === 'viewer' ? { role } : {}),
+  };
   writeWhole(file, `${JSON.stringify(body)}\n`, {
     ...PRIVATE,
     replace: options.replace === true,
@@ -120,11 +137,11 @@ export function listKeys(folder: string): ListedKey[] {
     const name = fileName.slice(0, -SUFFIX.length);
     const file = path.join(folder, fileName);
     try {
-      const { key, createdAt } = readKeyFile(file);
-      return { name, path: file, id: keyId(key), createdAt, problem: null };
+      const { key, createdAt, role } = readKeyFile(file);
+      return { name, path: file, id: keyId(key), createdAt, role, problem: null };
     } catch (error) {
       if (!(error instanceof TeleopError)) throw error;
-      return { name, path: file, id: null, createdAt: null, problem: error.message };
+      return { name, path: file, id: null, createdAt: null, role: null, problem: error.message };
     }
   });
 }

@@ -1,4 +1,5 @@
 import type { Counters, Reason } from '../../core/counters.ts';
+import { decodeDesk, emptyDesk } from '../codecs/desk.ts';
 import { frameType } from '../codecs/frame.ts';
 import { type DatagramHandler, MAX_DATAGRAM_BYTES, type Outbox, type Peer } from '../reactor.ts';
 import { HandshakeAcceptor } from './handshake-robot.ts';
@@ -14,12 +15,20 @@ interface Session {
   /** A packet was opened with these keys: the operator really has them. */
   proven: boolean;
   receivedNs: number;
+  /** Of a viewer's key: anything but an e-stop is rejected. */
+  onlyStops: boolean;
 }
 
 /** An address that sent something authentic. */
 interface Source {
   session: Session;
   receivedNs: number;
+}
+
+export interface TunnelOptions {
+  /** Ids of keys whose holders may only stop the robot. */
+  viewers?: readonly string[];
+  newPair?: () => KeyPair;
 }
 
 const MAX_SESSIONS = 8;
@@ -43,6 +52,8 @@ export class RobotTunnel implements DatagramHandler, Outbox {
   readonly #sources = new Map<Peer, Source>();
   readonly #sealed = new Uint8Array(MAX_DATAGRAM_BYTES);
   readonly #plain = new Uint8Array(MAX_DATAGRAM_BYTES);
+  readonly #viewers: ReadonlySet<string>;
+  readonly #desk = emptyDesk();
   #inner: DatagramHandler | null = null;
 
   /** `newIndex` gives a random u32. */
@@ -51,12 +62,13 @@ export class RobotTunnel implements DatagramHandler, Outbox {
     psks: readonly Uint8Array[],
     newIndex: () => number,
     counters: Counters,
-    newPair?: () => KeyPair,
+    options: TunnelOptions = {},
   ) {
     this.#outbox = outbox;
     this.#counters = counters;
     this.#newIndex = newIndex;
-    this.#acceptor = new HandshakeAcceptor(psks, newPair);
+    this.#acceptor = new HandshakeAcceptor(psks, options.newPair);
+    this.#viewers = new Set(options.viewers);
   }
 
   attach(inner: DatagramHandler): void {
@@ -115,8 +127,14 @@ export class RobotTunnel implements DatagramHandler, Outbox {
     session.proven = true;
     session.receivedNs = receivedNs;
     this.#remember(from, session, receivedNs);
+    if (session.onlyStops && !this.#isEstop(session.opener.length)) return 'not-operator';
     this.#inner!.onDatagram(socket, this.#plain, session.opener.length, from, receivedNs, kernelNs);
     return null;
+  }
+
+  #isEstop(length: number): boolean {
+    const isDesk = frameType(this.#plain, length) === 'desk';
+    return isDesk && decodeDesk(this.#plain, length, this.#desk) === null && this.#desk.action === 'estop';
   }
 
   #remember(from: Peer, session: Session, nowNs: number): void {
@@ -170,6 +188,7 @@ export class RobotTunnel implements DatagramHandler, Outbox {
       opener: new Opener(operatorToRobot),
       proven: false,
       receivedNs: nowNs,
+      onlyStops: this.#viewers.has(read.key.id.toString('hex')),
     });
     this.#reply(accepted.reply, from);
     return null;

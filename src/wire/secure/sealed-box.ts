@@ -74,11 +74,19 @@ export class Opener {
 }
 
 function writeHeader(out: Uint8Array, index: number, counter: number): void {
-  const view = new DataView(out.buffer, out.byteOffset, HEADER_BYTES);
-  view.setUint32(0, MAGIC, true);
-  view.setUint32(4, index, true);
-  view.setUint32(8, counter >>> 0, true);
-  view.setUint32(12, Math.floor(counter / 2 ** 32), true);
+  writeWord(out, 0, MAGIC);
+  writeWord(out, 4, index);
+  writeWord(out, 8, counter);
+  writeWord(out, 12, Math.floor(counter / 2 ** 32));
+}
+
+/** The low 32 bits, little-endian. */
+function writeWord(out: Uint8Array, at: number, value: number): void {
+  const word = value >>> 0;
+  out[at] = word & 0xff;
+  out[at + 1] = (word >>> 8) & 0xff;
+  out[at + 2] = (word >>> 16) & 0xff;
+  out[at + 3] = word >>> 24;
 }
 
 function readCounter(bytes: Uint8Array): number {

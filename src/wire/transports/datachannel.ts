@@ -31,14 +31,14 @@ export async function openDataChannels(
         channelHandlers(socket, peer, handlers, () => link!),
         offer,
       );
-      void link.description().then((sdp) => socket.send(JSON.stringify({ sdp }), () => {}));
+      void link.description().then((sdp) => socket.send(JSON.stringify({ sdp }), () => link?.begin()));
     };
     socket.on('message', (data: Buffer, isBinary) => {
       const read = isBinary ? null : parseJson(data.toString(), signalSchema, MAX_SIGNAL);
       boundary.run(() => {
         if (typeof read !== 'object' || read === null) socket.terminate();
         else if (link === null) open(read.sdp);
-        else if (!isRobot || !link.accept(read.sdp)) socket.terminate();
+        else if (!isRobot || link.accept(read.sdp) !== null) socket.terminate();
       });
     });
     socket.on('close', () => {

@@ -1,11 +1,13 @@
 import type { Clock } from '../../core/time/clock.ts';
-import { type DatagramHandler, type Outbox, type Peer, peerOf } from '../reactor.ts';
+import { type DatagramHandler, MAX_DATAGRAM_BYTES, type Outbox, type Peer, peerOf } from '../reactor.ts';
 
 interface InFlight {
   atNs: number;
   to: Peer;
   from: Peer;
+  /** Reused: only the first `length` are valid. */
   bytes: Uint8Array;
+  length: number;
 }
 
 /** What happens to a datagram in transit: a delay in nanoseconds, or null when it is lost. */
@@ -22,6 +24,7 @@ export class LocalNetwork {
   readonly #handlers: DatagramHandler[] = [];
   readonly #sockets = new Map<Peer, { handler: () => DatagramHandler; socket: number }>();
   readonly #inFlight: InFlight[] = [];
+  readonly #spare: InFlight[] = [];
   #running = true;
 
   /** `wait` returns at the deadline: by sleeping, or by moving a manual clock there. */
@@ -42,7 +45,7 @@ export class LocalNetwork {
       this.#sockets.set(peer, { handler: () => own!, socket });
     });
     return {
-      outbox: { send: (socket, bytes, length, to) => this.#send(peers[socket]!, to, bytes.slice(0, length)) },
+      outbox: { send: (socket, bytes, length, to) => this.#send(peers[socket]!, to, bytes, length) },
       attach: (handler) => {
         own = handler;
         this.#handlers.push(handler);
@@ -52,17 +55,30 @@ export class LocalNetwork {
 
   /** Puts a datagram on the network as if `from` had sent it. */
   inject(from: Peer, to: Peer, bytes: Uint8Array): void {
-    this.#send(from, to, bytes);
+    this.#send(from, to, bytes, bytes.length);
   }
 
-  #send(from: Peer, to: Peer, bytes: Uint8Array): number {
+  #send(from: Peer, to: Peer, bytes: Uint8Array, length: number): number {
     const nowNs = this.#clock.nowNs();
     const delayNs = this.#impair(from, to, nowNs);
     if (delayNs === null) return nowNs;
-    let at = this.#inFlight.length;
-    while (at > 0 && this.#inFlight[at - 1]!.atNs > nowNs + delayNs) at--;
-    this.#inFlight.splice(at, 0, { atNs: nowNs + delayNs, to, from, bytes });
+    const datagram = this.#spare.pop() ?? { atNs: 0, to, from, bytes: new Uint8Array(0), length };
+    if (datagram.bytes.length < length) datagram.bytes = new Uint8Array(Math.max(length, MAX_DATAGRAM_BYTES));
+    for (let i = 0; i < length; i++) datagram.bytes[i] = bytes[i]!;
+    datagram.length = length;
+    datagram.atNs = nowNs + delayNs;
+    datagram.to = to;
+    datagram.from = from;
+    this.#insert(datagram);
     return nowNs;
+  }
+
+  #insert(datagram: InFlight): void {
+    const queue = this.#inFlight;
+    let at = queue.length;
+    queue.push(datagram);
+    for (; at > 0 && queue[at - 1]!.atNs > datagram.atNs; at--) queue[at] = queue[at - 1]!;
+    queue[at] = datagram;
   }
 
   stop(): void {
@@ -90,9 +106,11 @@ export class LocalNetwork {
 
   #deliver(nowNs: number): void {
     while (this.#inFlight.length > 0 && this.#inFlight[0]!.atNs <= nowNs) {
-      const { to, from, bytes } = this.#inFlight.shift()!;
+      const datagram = this.#inFlight.shift()!;
+      const { to, from, bytes, length } = datagram;
       const target = this.#sockets.get(to);
-      target?.handler().onDatagram(target.socket, bytes, bytes.length, from, this.#clock.nowNs(), Number.NaN);
+      target?.handler().onDatagram(target.socket, bytes, length, from, this.#clock.nowNs(), Number.NaN);
+      this.#spare.push(datagram);
     }
   }
 }

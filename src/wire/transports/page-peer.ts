@@ -1,7 +1,15 @@
 import type { DataChannel, Track } from 'node-datachannel';
 import { EntryBoundary } from '../../core/entry-boundary.ts';
 import { hold } from './rtc-hold.ts';
-import { CAMERA, type Rtc, RtcPeer, type RtcSettings, type SoundForm, sendRtp } from './rtc-peer.ts';
+import {
+  CAMERA,
+  type NotAccepted,
+  type Rtc,
+  RtcPeer,
+  type RtcSettings,
+  type SoundForm,
+  sendRtp,
+} from './rtc-peer.ts';
 import { VideoTrack } from './video-track.ts';
 
 export interface PagePeerSettings extends RtcSettings {
@@ -91,7 +99,7 @@ export class PagePeer {
     return this.#peer.description();
   }
 
-  accept(answer: string): boolean {
+  accept(answer: string): NotAccepted | null {
     return this.#peer.accept(answer, 'answer');
   }
 

@@ -1,7 +1,15 @@
 import type { DataChannel, Track } from 'node-datachannel';
 import { EntryBoundary } from '../../core/entry-boundary.ts';
 import { hold } from './rtc-hold.ts';
-import { CAMERA, type Rtc, RtcPeer, type RtcSettings, type SoundForm, sendRtp } from './rtc-peer.ts';
+import {
+  CAMERA,
+  type NotAccepted,
+  type Rtc,
+  RtcPeer,
+  type RtcSettings,
+  type SoundForm,
+  sendRtp,
+} from './rtc-peer.ts';
 
 export interface RtcLinkSettings extends RtcSettings {
   /**
@@ -66,7 +74,8 @@ export class RtcLink {
     if (offer === undefined) this.#offer(rtc, settings);
     else {
       connection.onTrack((track) => this.#takeTrack(track));
-      if (!this.#peer.accept(offer, 'offer')) throw new Error('the received description is not an offer');
+      if (this.#peer.accept(offer, 'offer') !== null)
+        throw new Error('the received description is not an offer');
     }
   }
 
@@ -86,8 +95,13 @@ export class RtcLink {
     return this.#peer.description();
   }
 
-  accept(answer: string): boolean {
+  accept(answer: string): NotAccepted | null {
     return this.#peer.accept(answer, 'answer');
+  }
+
+  /** Of the answering side: the other one has accepted the answer. */
+  begin(): void {
+    this.#peer.begin();
   }
 
   send(bytes: Uint8Array): boolean {

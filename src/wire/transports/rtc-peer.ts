@@ -1,4 +1,5 @@
 import type { IceServer as NativeIce, PeerConnection, Track } from 'node-datachannel';
+import { type IceCandidate, splitCandidates } from '../../messages/session-description.ts';
 import { relayedOnly } from './relay-only.ts';
 import { hold } from './rtc-hold.ts';
 import type { loadRtc } from './webrtc.ts';
@@ -20,6 +21,14 @@ export interface SoundForm {
   ssrc: number;
 }
 
+/**
+ * Why a description was not accepted. `peer-failed`: the connection failed meanwhile, open another. Its library
+ * starts ICE before it stores the description; if this thread then stands still for about a millisecond, the
+ * DTLS handshake of a near peer finds no fingerprint to compare with, and fails (libdatachannel 0.24, 1 in 500
+ * connections on a busy machine).
+ */
+export type NotAccepted = 'malformed' | 'peer-failed';
+
 export const CAMERA = 'camera:';
 const GATHER_MS = 3000;
 const MAX_SDP = 16 * 1024;
@@ -31,6 +40,8 @@ export class RtcPeer {
   readonly connection: PeerConnection;
   readonly #gathered: Promise<void>;
   readonly #allowed: (sdp: string) => string;
+  /** Of an offer, until the answer was accepted. */
+  #candidates: IceCandidate[] = [];
   #closed = false;
 
   constructor(rtc: Rtc, name: string, settings: RtcSettings, failed: (why: string) => void) {
@@ -74,14 +85,34 @@ export class RtcPeer {
     return this.#allowed(this.connection.localDescription()?.sdp ?? '');
   }
 
-  /** Sets the remote description. False: it is not valid. */
-  accept(sdp: string, type: 'offer' | 'answer'): boolean {
-    if (sdp.length > MAX_SDP) return false;
+  /** Sets the remote description. Null: done. Checks of an offer's addresses start with `begin`. */
+  accept(sdp: string, type: 'offer' | 'answer'): NotAccepted | null {
+    if (sdp.length > MAX_SDP) return 'malformed';
+    const allowed = this.#allowed(withoutLocalNames(sdp));
     try {
-      this.connection.setRemoteDescription(this.#allowed(withoutLocalNames(sdp)), type);
-      return true;
+      if (type === 'answer') this.connection.setRemoteDescription(allowed, type);
+      else {
+        const { sdp: description, candidates } = splitCandidates(allowed);
+        this.#candidates = candidates;
+        this.connection.setRemoteDescription(description, type);
+      }
+      return null;
     } catch {
-      return false;
+      return this.#hasFailed() ? 'peer-failed' : 'malformed';
+    }
+  }
+
+  /** The other side has accepted the answer. */
+  begin(): void {
+    for (const { candidate, mid } of this.#candidates.splice(0))
+      if (!this.#hasFailed()) this.connection.addRemoteCandidate(candidate, mid);
+  }
+
+  #hasFailed(): boolean {
+    try {
+      return ['failed', 'closed'].includes(this.connection.state());
+    } catch {
+      return true;
     }
   }
 
