@@ -7,6 +7,7 @@ import { closest } from '../src/core/suggest.ts';
 import { brachioplexusBench } from './brachioplexus/brachioplexus.ts';
 import { camerasBench } from './cameras/cameras.ts';
 import { consoleBench } from './console/console.ts';
+import { curateBench } from './curate/curate.ts';
 import { damiaoBench } from './damiao/damiao.ts';
 import { dynamixelBench } from './dynamixel/dynamixel.ts';
 import { estopBench } from './estop/estop.ts';
@@ -66,6 +67,7 @@ const BENCHES: readonly Verb[] = [
   camerasBench,
   videoBench,
   exportBench,
+  curateBench,
   reportBench,
   profilerBench,
   fleetBench,

@@ -1,5 +1,5 @@
 /** The element with this id. Throws when it is missing or of another class, which is a bug. */
-export function element<T extends HTMLElement>(id: string, kind: new () => T): T {
+export function element<T extends Element>(id: string, kind: new () => T): T {
   const found = document.getElementById(id);
   if (!(found instanceof kind)) throw new Error(`the page has no ${kind.name} #${id}`);
   return found;
@@ -10,7 +10,7 @@ export function setText(node: HTMLElement, text: string): void {
   if (node.textContent !== text) node.textContent = text;
 }
 
-export function setAttribute(node: HTMLElement, name: string, value: string): void {
+export function setAttribute(node: Element, name: string, value: string): void {
   if (node.getAttribute(name) !== value) node.setAttribute(name, value);
 }
 

@@ -18,6 +18,7 @@ import { ConsoleLink } from './link/socket.ts';
 import { ClearanceLine } from './operate/clearance.ts';
 import { InputsPanel } from './operate/inputs-panel.ts';
 import { LinkControls } from './operate/link-controls.ts';
+import { PolicyLine } from './operate/policy-line.ts';
 import { RecordCard } from './operate/record-card.ts';
 import { TaskCard } from './operate/task-card.ts';
 import { TouchLine } from './operate/touch-line.ts';
@@ -94,6 +95,7 @@ const estop = new Estop(
   () => drive.releaseClutch(),
 );
 const statePanel = new StatePanel((request) => link.send(request));
+const policyLine = new PolicyLine((request) => link.send(request));
 const inputs = new InputsPanel((request) => link.send(request));
 const touch = new TouchFeel();
 const touchLine = new TouchLine();
@@ -235,7 +237,8 @@ function showState(): void {
   );
   statePanel.update(telemetry, link.status, fresh, estop.pending);
   recordCard.enable(fresh && router.page === 'operate' && !controlChip.isBlocked);
-  drive.update(fresh && router.page === 'operate', telemetry?.input.active ?? '', state);
+  drive.update(fresh && router.page === 'operate', telemetry, state);
+  policyLine.update(fresh ? telemetry : null);
   const { problem = '', isOver = false } = robotLink ?? {};
   const robot = fleetRobot === null ? null : { name: fleetRobot, problem, isOver };
   banner.update({ link: link.status, fresh, telemetry, estopUndelivered: estop.undelivered, paired, robot });

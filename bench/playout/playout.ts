@@ -19,6 +19,7 @@ const BASELINE = 'rfc3550';
 const LEAST_PER_S = 1e6;
 const MOST_CALL_US = 5;
 const HELD_OUT = ['ethernet', 'wifi', 'wifi-untuned', '5g', 'wan', 'bloat', 'handover', 'loss2'] as const;
+const KNOWN = ['adaptive:fast', 'adaptive', 'adaptive:smooth'];
 const HELD_OUT_POLICIES = [
   'none',
   'fixed:60',
@@ -35,9 +36,10 @@ export const playoutBench: Verb = {
   about: 'Speed of the playout policies; with --ablation, the effect of each part of adaptive.',
   details: `Speed is measured on a replay of ten minutes of bad Wi-Fi, compared with ${BASELINE} in the same run.
 --ablation changes one part at a time on the public traces; --held-out N tests all policies on N seeds of every link
-of the emulator, which no policy was tuned on. Cells are mean latency in ms / bad windows of 590.
---lossy N compares how to repeat commands on links that lose packets. On loss2 each packet repeats as many commands as the
-robot asks for.`,
+of the emulator, which no policy was tuned on; “known” begins with what an earlier session on the same kind of link
+learnt, as every session on a network does but the first. Cells are mean latency in ms / bad windows of 590.
+--lossy N compares how to repeat commands on links that lose packets, beside constant delays. On loss2 each packet repeats
+as many commands as the robot asks for.`,
   options: {
     ablation: { type: 'boolean', about: 'leave out or change one part of adaptive at a time' },
     'held-out': { type: 'string', value: 'SEEDS', about: 'compare on emulated links' },
@@ -153,7 +155,10 @@ function ablation(): Row[] {
 /** Means over the seeds. */
 function heldOut(seeds: number): Row[] {
   const policies = HELD_OUT_POLICIES.map(named);
-  const names = ['oracle smooth', 'oracle constant', ...HELD_OUT_POLICIES];
+  const names = [
+    ...['oracle smooth', 'oracle constant', ...HELD_OUT_POLICIES],
+    ...KNOWN.map((text) => `${text}, known`),
+  ];
   const rows: Row[] = names.map((name) => ({ name, cells: {} }));
   const progress = progressLine('replaying');
   HELD_OUT.forEach((profile: ProfileName, column) => {
@@ -165,6 +170,7 @@ function heldOut(seeds: number): Row[] {
         smoothOracle(trace, redundancy)!,
         constantOracle(trace, redundancy)!,
         ...policies.map((policy) => scored(trace, policy)),
+        ...KNOWN.map((text) => scored(trace, known(text, profile, seed))),
       ];
       scores.forEach(({ meanMs, badWindows }, i) => {
         const cell = rows[i]!.cells[profile]!;
@@ -178,13 +184,28 @@ function heldOut(seeds: number): Row[] {
   return rows;
 }
 
+/** The traces of earlier sessions have seeds of their own. */
+const EARLIER = 1000;
+
+/** A session on a network that an earlier one has got to know. */
+function known(text: string, profile: ProfileName, seed: number): Variant {
+  const first = createPolicy(text);
+  replay(emulatedTrace(profile, EARLIER + seed), first, redundancyOn(profile));
+  const prior = first.exportPrior?.();
+  return { name: text, make: () => createPolicy(text, { prior }) };
+}
+
 const REDUNDANCIES: readonly Redundancy[] = [0, 'auto', MAX_REDUNDANCY];
+
+/** The least that any policy could do with so much delay. */
+const CONSTANT = ['fixed:5', 'fixed:10', 'fixed:20', 'fixed:30', 'fixed:40'];
 
 /** Every quality with every kind of redundancy, means over the seeds. */
 function lossy(seeds: number): Row[] {
   const policies = ['adaptive:fast', 'adaptive', 'adaptive:smooth'].flatMap((text) =>
     REDUNDANCIES.map((redundancy) => ({ text, redundancy })),
   );
+  for (const text of CONSTANT) policies.push({ text, redundancy: MAX_REDUNDANCY });
   const rows: Row[] = policies.map(({ text, redundancy }) => ({
     name: `${text}, ${redundancy === 0 ? 'none' : redundancy} repeated`,
     cells: Object.fromEntries(Object.keys(LOSSY).map((name) => [name, { meanMs: 0, badWindows: 0 }])),

@@ -106,9 +106,17 @@ export class VideoStage {
     try {
       await page.addInitScript(directly(this.#turnPort));
       await page.goto(`${this.#url}?robot=${codec}`);
-      await page.getByTestId(`camera-${CAMERA}`).waitFor({ timeout: 90_000 });
+      const about = () => page.locator('body').innerText();
+      const tile = page.getByTestId(`camera-${CAMERA}`);
+      await until(`a camera as ${codec}`, () => tile.isVisible(), about, 150_000);
       await watchScreen(page, CAMERA);
-      await until('pictures', async () => (await shownPictures(page, CAMERA)).length > 10, undefined, 60_000);
+      // Each call returns what is new.
+      let seen = 0;
+      const isShown = async () => {
+        seen += (await shownPictures(page, CAMERA)).length;
+        return seen > 10;
+      };
+      await until('pictures', isShown, () => `${seen} seen`, 60_000);
       const all: Watched[] = [];
       for (const link of links) {
         await this.link.set(link);

@@ -17,7 +17,7 @@ import { type Codec, type LinkSetting, VideoStage, type Watched } from './stage.
 
 const CAMERA = '{ source: test-pattern, fpsHz: 30, options: { grain: 46, shimmer: 8 } }';
 /** A change of the link takes effect, and the rate settles. */
-const SETTLE_S = 5;
+const SETTLE_S = 4;
 const NARROW_KBIT_S = 1000;
 const BITS_SHARE = 0.25;
 /** What a narrow path may add to the age of pictures. */
@@ -55,13 +55,13 @@ joined by an emulated link. The time is read from the pixels of the page at ever
 Needs nats-server, turnserver, ffmpeg and chromium. key=value: settings of the robots, such as fleet.videoKbitS=1000.`,
   options: {
     seconds: { ...SECONDS_OPTION, about: 'seconds to measure on each link (default: 15)' },
-    rounds: { type: 'string', value: 'N', about: 'sessions of each codec (default: 2)' },
+    rounds: { type: 'string', value: 'N', about: 'sessions of each codec (default: 1)' },
     json: JSON_OPTION,
   },
   async run(given: Given) {
     expectWords(videoBench, given, 0, 0);
     const seconds = secondsOf(given, 15);
-    const rounds = numberOption(given, 'rounds', 1, 100) ?? 2;
+    const rounds = numberOption(given, 'rounds', 1, 100) ?? 1;
     const load = meterLoad();
     const rows = await measure(seconds, rounds, given.overrides);
     const report: Report = { environment: environment(), load: load(), rows };

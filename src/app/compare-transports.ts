@@ -1,3 +1,5 @@
+import path from 'node:path';
+import { deferred } from '../core/deferred.ts';
 import { TeleopError } from '../core/errors.ts';
 import { temporaryFolder } from '../files/temporary-folder.ts';
 import { differenceInterval, type Interval, sliceInterval } from '../trace/bootstrap.ts';
@@ -51,21 +53,25 @@ export interface CompareOptions {
   slices: number;
   secondsPerSlice: number;
   onProgress: (done: number, total: number) => void;
+  /** Runs all transports at the same time instead of one after the other. */
+  together?: boolean;
   /** Interrupts the comparison, which then has no result. */
   stop?: Promise<void>;
   /**
    * Runs both roles with these overrides for some seconds and leaves a trace. Default: the demo on loopback.
+   * `ready` is called before measuring, and resolves when all transports of a round are ready.
    */
   run?: (
     overrides: readonly string[],
     seconds: number,
     slice: number,
-  ) => Promise<{ tracePath: string; tcp?: TcpCounts | null }>;
+    ready: () => Promise<void>,
+  ) => Promise<{ tracePath: string; fromNs?: number; tcp?: TcpCounts | null }>;
 }
 
 type Measured = Slice & { tcp: TcpCounts | null };
 
-/** Runs the transports in turn, slice by slice, so that load on the machine affects all alike. */
+/** Runs the transports in turn, slice by slice, or together, so that load on the machine affects all alike. */
 export async function compareTransports(options: CompareOptions): Promise<TransportComparison> {
   const { transports, slices, secondsPerSlice, onProgress } = options;
   const folder = temporaryFolder('compare');
@@ -74,9 +80,12 @@ export async function compareTransports(options: CompareOptions): Promise<Transp
   try {
     for (let slice = 0; slice < slices; slice++) {
       // Alternate which goes first: a trend within a round must not favour one.
-      for (const transport of slice % 2 === 0 ? transports : transports.toReversed()) {
-        found.get(transport)!.push(await measure(options, transport, slice, folder.path));
-        onProgress(++done, slices * transports.length);
+      const order = slice % 2 === 0 ? transports : transports.toReversed();
+      for (const round of options.together ? [order] : order.map((name) => [name])) {
+        const measured = await measureRound(options, round, slice, folder.path);
+        for (const [i, name] of round.entries()) found.get(name)!.push(measured[i]!);
+        done += round.length;
+        onProgress(done, slices * transports.length);
       }
     }
   } finally {
@@ -130,11 +139,40 @@ function figuresOf(slices: readonly Measured[]): TransportFigures {
   };
 }
 
+/** Waits for all before it throws the first error: nothing of a round is left running. */
+async function measureRound(
+  options: CompareOptions,
+  round: readonly Transport[],
+  slice: number,
+  folder: string,
+): Promise<Measured[]> {
+  const start = deferred<void>();
+  let missing = round.length;
+  const settled = await Promise.allSettled(
+    round.map((transport) => {
+      let isThere = false;
+      const ready = () => {
+        if (!isThere && --missing === 0) start.resolve();
+        isThere = true;
+        return start.promise;
+      };
+      // One that fails must not keep the others waiting.
+      const run = measure(options, transport, slice, path.join(folder, transport), ready);
+      return run.finally(() => void ready());
+    }),
+  );
+  return settled.map((result) => {
+    if (result.status === 'rejected') throw result.reason;
+    return result.value;
+  });
+}
+
 async function measure(
   options: CompareOptions,
   transport: Transport,
   slice: number,
   folder: string,
+  ready: () => Promise<void>,
 ): Promise<Measured> {
   const overrides = [
     ...options.overrides,
@@ -143,8 +181,9 @@ async function measure(
     `trace.dir=${folder}`,
   ];
   const run = options.run ?? demoOf(options);
-  const { tracePath, tcp = null } = await run(overrides, options.secondsPerSlice + WARM_UP_S, slice);
-  return { ...(await readSlice(tracePath)), tcp };
+  const seconds = options.secondsPerSlice + WARM_UP_S;
+  const { tracePath, fromNs, tcp = null } = await run(overrides, seconds, slice, ready);
+  return { ...(await readSlice(tracePath, fromNs)), tcp };
 }
 
 function demoOf({ rig, stop = new Promise(() => {}) }: CompareOptions): NonNullable<CompareOptions['run']> {

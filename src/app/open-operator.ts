@@ -44,6 +44,7 @@ export async function openOperator(
   const loop = new OperatorLoop({
     rig,
     model,
+    neighbour: start.neighbour,
     inputs: await openInputs(rig, clock, (reason) => counters.add(reason)),
     outbox: tunnel ?? outbox,
     clock,

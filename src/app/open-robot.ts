@@ -44,7 +44,9 @@ export async function runRobot(
     const tunnel =
       keys.length === 0
         ? null
-        : new RobotTunnel(reactor, keys, () => randomBytes(4).readUInt32LE(), counters);
+        : new RobotTunnel(reactor, keys, () => randomBytes(4).readUInt32LE(), counters, {
+            viewers: start.viewers,
+          });
     const loop = new RobotLoop({
       rig,
       model,

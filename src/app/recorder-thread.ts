@@ -170,6 +170,7 @@ function workerStart(
       robot: model.name,
       joints: model.joints.map(({ name }) => name),
       hasGripper: model.gripper && model.family !== 'hand',
+      model,
       jointLimits: {
         minRad: model.joints.map(({ minRad }) => minRad),
         maxRad: model.joints.map(({ maxRad }) => maxRad),

@@ -58,7 +58,9 @@ export interface ControlStart {
   memory: RoleMemory;
   /** Paired keys; empty on a plain link. */
   keys: Uint8Array[];
-  /** Robot: the model of the arm beside it. */
+  /** Robot: ids of keys whose machines may only watch and stop it. */
+  viewers: string[];
+  /** The model of the arm beside it. */
   neighbour: RobotModel | null;
   /** Robot: what playout learnt about each network in earlier sessions. */
   priors: Priors;

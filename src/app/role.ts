@@ -12,10 +12,11 @@ import type { RoleReady, RoleReport } from '../messages/role-report.ts';
 import type { VideoEvent } from '../messages/video-event.ts';
 import { OPERATOR_SOCKETS } from '../operator/loop.ts';
 import { cameraNames } from '../rig/camera-channel.ts';
-import { linkKeys } from '../rig/link-keys.ts';
+import { linkKeys, viewerKeys } from '../rig/link-keys.ts';
 import type { Rig } from '../rig/rig.ts';
 import { loadModel } from '../rig/robot-models.ts';
 import { keepPrior, loadPriors } from '../robot/network-memory.ts';
+import { keyId } from '../wire/secure/key-file.ts';
 import { startRobotCameras } from './cameras.ts';
 import { FlightFiles } from './flight-files.ts';
 import { HandPublisher } from './hand-publisher.ts';
@@ -52,6 +53,12 @@ const STALL_NS = 20e6;
 const SETTLE_MS = 10_000;
 const MB = 2 ** 20;
 
+/** ZeroMQ's own encryption cannot tell one key from another later: there, viewers' keys are not accepted at all. */
+function drivingKeys(role: Role, rig: Rig, viewers: readonly string[]): Uint8Array[] {
+  const keys = linkKeys(role, rig);
+  return rig.link.transport === 'zmq' ? keys.filter((key) => !viewers.includes(keyId(key))) : keys;
+}
+
 /** Runs one role in this process: a control thread, for the operator a trace thread, and this main thread. */
 export function startRole(
   role: Role,
@@ -62,8 +69,9 @@ export function startRole(
   onSaving: (text: string) => void = () => {},
 ): RoleHandle {
   const model = loadModel(rig.model);
-  const keys = givenKeys ?? linkKeys(role, rig);
-  const neighbour = role === 'robot' && rig.robot.pair !== null ? loadModel(rig.robot.pair.model) : null;
+  const viewers = givenKeys === undefined && role === 'robot' ? viewerKeys(rig) : [];
+  const keys = givenKeys ?? drivingKeys(role, rig, viewers);
+  const neighbour = rig.robot.pair === null ? null : loadModel(rig.robot.pair.model);
   const memory = createRoleMemory(
     role,
     model.joints.length,
@@ -84,7 +92,7 @@ export function startRole(
 
   const priors = role === 'robot' ? loadPriors() : {};
   const control = controlThread(
-    { role, rig, model, neighbour, identity, memory, keys, priors },
+    { role, rig, model, neighbour, identity, memory, keys, viewers, priors },
     (message) => {
       onTransition(message);
       flights?.onTransition(message);
@@ -137,7 +145,7 @@ export function startRole(
       : null,
   );
   const pair = control.ready.then(() =>
-    neighbour === null ? null : PairLink.open(rig.robot.pair!, memory, model, neighbour),
+    role === 'robot' && neighbour !== null ? PairLink.open(rig.robot.pair!, memory, model, neighbour) : null,
   );
   const topics = control.ready.then(() =>
     role === 'robot' && rig.robot.topics !== null ? TopicLink.open(rig.robot.topics, memory, model) : null,

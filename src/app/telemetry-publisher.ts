@@ -241,6 +241,9 @@ function telemetryBuilder(
       operator: {
         mode: shown.mode,
         mapping: shown.mapping,
+        driver: shown.driver,
+        isInterrupted: shown.isInterrupted,
+        disagreementRad: finite(round(shown.disagreementRad, 1e4)),
         filterDelayMs: finite(shown.filterDelayNs / 1e6),
         estopMs: finite(shown.estopNs / 1e6),
         limitTowards: Number.isFinite(shown.limitTowards[0])

@@ -26,11 +26,13 @@ const LOST = OUTCOMES.indexOf('lost');
 const REJECTED = OUTCOMES.indexOf('rejected');
 const WIRE = SEGMENTS.indexOf('wire');
 
-export async function readSlice(tracePath: string): Promise<Slice> {
+/** `fromNs`: when the measurement began, operator's clock. */
+export async function readSlice(tracePath: string, fromNs = Number.NEGATIVE_INFINITY): Promise<Slice> {
   const report = createReport();
   const taken = new SliceMeter();
   const inOrder = new Sequencer((record) => taken.add(record));
   await readTraceParts(tracePath, (record) => {
+    if (record.sampledNs < fromNs) return;
     report.add(record);
     inOrder.push(record);
   });

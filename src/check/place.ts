@@ -28,7 +28,7 @@ const ip = (...args: string[]): void => {
 function removeAbandoned(): void {
   const found = existsSync(NETNS) ? readdirSync(NETNS) : [];
   for (const name of found) {
-    const pid = Number(/^fh-[rt]x-(\d+)$/.exec(name)?.[1]);
+    const pid = Number(/^fh-[rt]x-(\d+)-\d+$/.exec(name)?.[1]);
     if (pid > 0 && !existsSync(`/proc/${pid}`)) ip('netns', 'del', name);
   }
 }
@@ -60,9 +60,12 @@ export function openDeviceNamespaces(name: string, devices: readonly [string, st
   });
 }
 
+let opened = 0;
+
 /** `join` gives each namespace a device named DEVICE. */
 function inNamespaces(name: string, join: (names: Namespaces) => void): Place | string {
-  const names = { tx: `fh-tx-${process.pid}`, rx: `fh-rx-${process.pid}` };
+  const own = `${process.pid}-${opened++}`;
+  const names = { tx: `fh-tx-${own}`, rx: `fh-rx-${own}` };
   const close = () => {
     for (const each of Object.values(names)) {
       try {

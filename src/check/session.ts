@@ -18,6 +18,8 @@ export interface SessionOptions {
   echoPort: number;
   /** Whether to probe the path during the run. */
   baseline: boolean;
+  /** Called when everything runs, before the measurement begins. */
+  onReady?: () => Promise<void>;
   /** Ends the measurement early. */
   stop: Promise<unknown>;
   onPhase(text: string): void;

@@ -5,7 +5,7 @@ import { TeleopError } from '../core/errors.ts';
 import type { Role } from '../messages/role-flags.ts';
 import type { RoleReady, RoleReport } from '../messages/role-report.ts';
 import { episodeText } from '../record/quality-text.ts';
-import { areStillPaired, linkKeys } from '../rig/link-keys.ts';
+import { areStillPaired, pairings } from '../rig/link-keys.ts';
 import { loadRig, type Rig } from '../rig/rig.ts';
 import { expectWords, type Given, JSON_OPTION, type OptionSpec, RIG_OPTION, type Verb } from './arguments.ts';
 import { cameraLine } from './camera-text.ts';
@@ -131,15 +131,19 @@ export async function runRole(
 function watchKeys(rig: Rig, fail: (error: TeleopError) => void): void {
   // A key file that was named by its path is not a pairing.
   if (/[\\/]/.test(rig.link.keyFile)) return;
-  const keys = linkKeys('robot', rig);
-  if (keys.length === 0) return;
+  const before = pairings(rig);
+  if (before.length === 0) return;
   const timer = setInterval(() => {
-    if (areStillPaired(rig, keys)) return;
+    if (areStillPaired(rig, before)) return;
     clearInterval(timer);
     fail(
-      new TeleopError('key-missing', 'a pairing of this robot was removed or replaced while it ran', {
-        hint: 'Start it again: it then accepts only machines that are still paired (`farhand pair --list`).',
-      }),
+      new TeleopError(
+        'key-missing',
+        'a pairing of this robot was removed, replaced or changed while it ran',
+        {
+          hint: 'Start it again: it then accepts only machines that are still paired (`farhand pair --list`).',
+        },
+      ),
     );
   }, KEYS_MS);
   timer.unref();

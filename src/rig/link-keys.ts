@@ -29,11 +29,27 @@ export function linkKeys(role: Role, rig: Rig): Uint8Array[] {
   return usable.map((entry) => readKeyFile(entry.path).key);
 }
 
-/** Whether all of these keys are still paired and usable. Reads files. */
-export function areStillPaired(rig: Rig, keys: readonly Uint8Array[]): boolean {
+/** Ids of the keys whose machines may only watch and stop this robot. */
+export function viewerKeys({ link }: Rig): string[] {
+  if (link.security === 'plain' || /[\\/]/.test(link.keyFile)) return [];
+  return listKeys(keyFolder())
+    .filter(({ name, role }) => role === 'viewer' && (link.keyFile === '' || link.keyFile === name))
+    .map(({ id }) => id!);
+}
+
+/** The keys of a robot, with what they allow: to notice that one was removed, replaced or changed. */
+export const pairings = (rig: Rig): string[] => {
+  const viewers = viewerKeys(rig);
+  return linkKeys('robot', rig)
+    .map(keyId)
+    .map((id) => `${id} ${viewers.includes(id)}`);
+};
+
+/** Whether all of these pairings are still there and unchanged. Reads files. */
+export function areStillPaired(rig: Rig, before: readonly string[]): boolean {
   try {
-    const now = linkKeys('robot', rig).map(keyId);
-    return keys.every((key) => now.includes(keyId(key)));
+    const now = pairings(rig);
+    return before.every((each) => now.includes(each));
   } catch (error) {
     if (error instanceof TeleopError) return false;
     throw error;

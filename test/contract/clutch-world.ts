@@ -28,7 +28,17 @@ const STILL_WORLD: WorldPort = {
 
 /** When something happened last, in simulated time; −∞: never. */
 type Instants = Record<
-  'open' | 'unseen' | 'silence' | 'other' | 'ended' | 'cut' | 'held' | 'homed' | 'resumed' | 'switched',
+  | 'open'
+  | 'unseen'
+  | 'silence'
+  | 'other'
+  | 'otherUnready'
+  | 'ended'
+  | 'cut'
+  | 'held'
+  | 'homed'
+  | 'resumed'
+  | 'switched',
   number
 >;
 
@@ -46,6 +56,8 @@ export class ClutchWorld {
     unseen: -1e18,
     silence: -1e18,
     other: -1e18,
+    /** Another sender while the robot was not armed and waiting for one. */
+    otherUnready: -1e18,
     ended: -1e18,
     cut: -1e18,
     held: -1e18,
@@ -157,7 +169,10 @@ export class ClutchWorld {
     const nowNs = rig.nowNs;
     const gapMs = (nowNs - this.#sentNs) / MS;
     if (gapMs > sender.staleMs + TICK_MS) this.#at.silence = nowNs;
-    if (gapMs > OTHER_MS || grip.sender !== this.#sentBy) this.#at.other = nowNs;
+    if (gapMs > OTHER_MS || grip.sender !== this.#sentBy) {
+      this.#at.other = nowNs;
+      if (rig.state !== 'armed') this.#at.otherUnready = nowNs;
+    }
     const isSeen = grip.seen && grip.clutchSeen;
     if (!isSeen) this.#at.unseen = nowNs;
     // It counts as seen open until the next message, unless that is from another sender or follows a silence.
@@ -239,8 +254,8 @@ export class ClutchWorld {
     const watchdogNs =
       rig.robot.transitions.findLast(({ to, cause }) => to === 'hold' && cause.startsWith('no command'))
         ?.robotNs ?? -1e18;
-    const others = rig.robot.loop.supervisor.state === 'armed' ? -1e18 : Math.max(at.other, at.switched);
-    const barredNs = Math.max(at.cut, at.held, at.homed, watchdogNs, others);
+    const switchedNs = rig.state === 'armed' ? -1e18 : at.switched;
+    const barredNs = Math.max(at.cut, at.held, at.homed, watchdogNs, at.otherUnready, switchedNs);
     assert.ok(
       Math.max(armedNs, at.resumed) >= barredNs - 50 * MS,
       `armed ${age(rig, armedNs)}, ${JSON.stringify(this.#ages())}`,

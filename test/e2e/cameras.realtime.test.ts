@@ -43,7 +43,7 @@ describe('cameras of a robot process', () => {
       for (let i = 0; i < 300 && frames.length < 40; i++) await sleep(20);
       receiver.close();
     } finally {
-      assert.equal(await robot.end(), 0);
+      assert.equal(await robot.end(), 0, robot.stderr());
     }
     assert.ok(frames.length >= 40, `${frames.length} pictures; ${robot.stderr()}`);
     const coder = await loadJpegCoder();

@@ -129,6 +129,8 @@ describe('a disk that fills during a run', { skip: needs('mounts') }, () => {
     const { page } = demo;
     try {
       await demo.waitFor(/→ engaged/, MS);
+      // A role that finds no space for its trace does not start.
+      await page.until(() => filesIn(path.join(disk.dir, 'traces'), /_trace_/).length > 0);
       disk.fill();
       await page.until(() => page.trouble !== '');
       disk.free();

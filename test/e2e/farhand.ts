@@ -26,6 +26,7 @@ export interface Running {
   process: ChildProcess;
   stdout: () => string;
   stderr: () => string;
+  /** The exit code; null after a signal, which then stands at the end of stderr. */
   exited: Promise<number | null>;
   /** Resolves with the first match in stdout; rejects when the process ends or the time is up. */
   waitFor(pattern: RegExp, timeoutMs?: number): Promise<RegExpExecArray>;
@@ -60,7 +61,10 @@ export function startFarhand(
   child.stderr!.on('data', (data: Buffer) => {
     err += data.toString();
   });
-  const exited = once(child, 'close').then(([code]) => code as number | null);
+  const exited = once(child, 'close').then(([code, signal]) => {
+    if (signal !== null) err += `\nended by ${signal}`;
+    return code as number | null;
+  });
   const end = async () => {
     child.kill('SIGTERM');
     const timer = setTimeout(() => child.kill('SIGKILL'), 20_000);
@@ -73,7 +77,7 @@ export function startFarhand(
     stdout: () => out,
     stderr: () => err,
     exited,
-    async waitFor(pattern, timeoutMs = 40_000) {
+    async waitFor(pattern, timeoutMs = 100_000) {
       const untilMs = performance.now() + timeoutMs;
       while (performance.now() < untilMs) {
         const found = pattern.exec(out);

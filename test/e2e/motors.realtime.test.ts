@@ -43,6 +43,53 @@ function recordedMotors(folder: string): { temperatureC: (number | null)[] }[] {
   return found;
 }
 
+/** The whole rig around that hand, and its page. */
+async function startRig(life: Lifetime, folder: string, settings: readonly string[]) {
+  mkdirSync(artifacts, { recursive: true });
+  const [port, calibration] = ['tty', 'hand.json'].map((name) => path.join(folder, name));
+  const sim = await startSim(port!, calibration!);
+  life.own(sim, async (each) => {
+    each.kill('SIGTERM');
+  });
+  const ports = await freeUdpPorts(9);
+  const inputs = ['right', 'left', 'button', 'pause'].map(
+    (name, i) => `operator.inputs.openteach.${name}Port=${ports[5 + i]}`,
+  );
+  const demo = life.own(
+    startFarhand([
+      ...['demo', '--rig', 'orca', '--no-open', 'trace.dir=', 'console.port=0', ...settings],
+      'operator.autoArm=true',
+      'operator.inputs.openteach.listenHost=127.0.0.1',
+      ...[`robot.options.port=${port}`, `robot.options.calibrationFile=${calibration}`],
+      ...['robot.commandTimeoutMs=500', 'robot.feedbackTimeoutMs=1000'],
+      ...['robot.options.feedbackTimeoutMs=900', 'robot.options.busWatchdogMs=2000'],
+      ...[`link.commandPort=${ports[0]}`, `link.statePort=${ports[1]}`, `link.syncPort=${ports[2]}`],
+      ...[`console.deskPort=${ports[3]}`, `console.telemetryPort=${ports[4]}`, ...inputs],
+    ]),
+    (each) => each.end(),
+  );
+  const browser = life.own(await launchChromium(), (each) => each.close());
+  const page = await browser.newPage({ viewport: { width: 1280, height: 1100 } });
+  await page.goto((await demo.waitFor(/console: (http:\S+)/, 55_000))[1]!);
+  const panel = page.getByTestId('motors');
+  const shows = (pattern: RegExp) => async () => pattern.test((await panel.textContent()) ?? '');
+  const places = ['right', 'left', 'button', 'pause'].map((name, i) => `${name}=${ports[5 + i]}`).join(',');
+  return { sim, demo, page, panel, shows, places };
+}
+
+/** How many motors of the simulated hand have torque. */
+async function torqueOf(sim: ChildProcess): Promise<number> {
+  let text = '';
+  const listen = (part: unknown) => {
+    text += String(part);
+  };
+  sim.stdout!.on('data', listen);
+  sim.stdin!.write('state\n');
+  await until('the state of the motors', () => /"torque":(\d+)/.test(text));
+  sim.stdout!.off('data', listen);
+  return Number(/"torque":(\d+)/.exec(text)![1]);
+}
+
 describe('motors of an ORCA hand', { skip: needs('chromium') }, () => {
   const life = new Lifetime();
   afterEach(() => life.end());
@@ -50,49 +97,13 @@ describe('motors of an ORCA hand', { skip: needs('chromium') }, () => {
   it('are shown on the page and recorded; a hot one warns, then stops the hand', {
     timeout: 180_000,
   }, async () => {
-    mkdirSync(artifacts, { recursive: true });
     const folder = temporaryFolder();
-    const [port, calibration, recordings] = ['tty', 'hand.json', 'rec'].map((name) =>
-      path.join(folder, name),
-    );
-    const sim = await startSim(port!, calibration!);
-    life.own(sim, async (each) => {
-      each.kill('SIGTERM');
-    });
-    const ports = await freeUdpPorts(9);
-    const inputs = ['right', 'left', 'button', 'pause'].map(
-      (name, i) => `operator.inputs.openteach.${name}Port=${ports[5 + i]}`,
-    );
-    const demo = life.own(
-      startFarhand([
-        ...[
-          'demo',
-          '--rig',
-          'orca',
-          '--no-open',
-          'trace.dir=',
-          'console.port=0',
-          '--record',
-          `record.dir=${recordings}`,
-        ],
-        ...[
-          'operator.input=scripted',
-          'operator.autoArm=true',
-          'operator.inputs.openteach.listenHost=127.0.0.1',
-        ],
-        ...[`robot.options.port=${port}`, `robot.options.calibrationFile=${calibration}`],
-        ...['robot.commandTimeoutMs=500', 'robot.feedbackTimeoutMs=1000'],
-        ...['robot.options.feedbackTimeoutMs=900', 'robot.options.busWatchdogMs=2000'],
-        ...[`link.commandPort=${ports[0]}`, `link.statePort=${ports[1]}`, `link.syncPort=${ports[2]}`],
-        ...[`console.deskPort=${ports[3]}`, `console.telemetryPort=${ports[4]}`, ...inputs],
-      ]),
-      (each) => each.end(),
-    );
-    const browser = life.own(await launchChromium(), (each) => each.close());
-    const page = await browser.newPage({ viewport: { width: 1280, height: 1100 } });
-    await page.goto((await demo.waitFor(/console: (http:\S+)/, 55_000))[1]!);
-    const panel = page.getByTestId('motors');
-    const shows = (pattern: RegExp) => async () => pattern.test((await panel.textContent()) ?? '');
+    const recordings = path.join(folder, 'rec');
+    const { sim, demo, page, panel, shows } = await startRig(life, folder, [
+      'operator.input=scripted',
+      '--record',
+      `record.dir=${recordings}`,
+    ]);
     await until('temperature and supply', shows(/32 °C at most.*12\.0 V/s), () => demo.stderr());
     sim.stdin!.write('heat ring_pip 63\n');
     await until('a warning', shows(/ring_pip: warning, 63 °C/), () => demo.stderr());
@@ -105,9 +116,33 @@ describe('motors of an ORCA hand', { skip: needs('chromium') }, () => {
     const named = async () => /ring_pip \(motor 6\) is at 69 °C/.test(await cause());
     await until('the cause', named, () => demo.stdout());
     await demo.end();
-    const warmest = recordedMotors(recordings!).map(({ temperatureC }) =>
+    const warmest = recordedMotors(recordings).map(({ temperatureC }) =>
       Math.max(...temperatureC.map((t) => t ?? 0)),
     );
     assert.ok(warmest.includes(63), `recorded ${warmest}`);
+  });
+
+  it('let a blocked finger yield and name it on the page, while the others hold', {
+    timeout: 180_000,
+  }, async () => {
+    const { sim, demo, page, panel, shows, places } = await startRig(life, temporaryFolder(), [
+      'robot.options.overloadMs=500',
+    ]);
+    await until('temperature and supply', shows(/32 °C at most.*12\.0 V/s), () => demo.stderr());
+    sim.stdin!.write('block middle_pip\n');
+    const headset = startFarhand(['send', 'openteach', '--shape', 'fist', '--ports', places]);
+    life.own(headset, (each) => each.end());
+    const state = page.getByTestId('state');
+    await until('the finger’s name', shows(/middle_pip: stopped/), () => demo.stderr());
+    const cause = page.getByTestId('cause');
+    const named = async () =>
+      /middle_pip \(motor \d+\) was overloaded/i.test((await cause.textContent()) ?? '');
+    await until('the cause', named, () => demo.stdout());
+    assert.equal(await state.textContent(), 'stopped');
+    await until('one motor without torque', async () => (await torqueOf(sim)) === 16);
+    await panel.getByText('All motors').click();
+    await page.screenshot({ path: path.join(artifacts, 'console-overload.png') });
+    await page.waitForTimeout(1500);
+    assert.equal(await torqueOf(sim), 16, 'the others hold');
   });
 });

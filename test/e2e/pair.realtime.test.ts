@@ -82,7 +82,7 @@ describe('farhand pair', () => {
     assert.match(operator.stdout, /Paired with \S+\.\nKey [0-9a-f]{16} is "ur3", in \S+ur3\.key/);
     assert.match(robot.process.stdout(), /Paired with \S+\.\nKey [0-9a-f]{16} is "laptop"/);
     const listed = await withKeys(operator.keys, () => farhand(['pair', '--list']));
-    assert.match(listed.stdout, /^ur3 {2}[0-9a-f]{16} {2}\d{4}-\d\d-\d\dT.*Z\n$/);
+    assert.match(listed.stdout, /^ur3 {2}[0-9a-f]{16} {2}\d{4}-\d\d-\d\dT.*Z {2}operator\n$/);
     const json = await withKeys(operator.keys, () => farhand(['pair', '--list', '--json']));
     assert.equal((JSON.parse(json.stdout) as { name: string }[])[0]?.name, 'ur3');
     assertSecret(
@@ -184,6 +184,9 @@ describe('farhand pair', () => {
     assert.match(taken.stderr, /other users of this machine can read/);
     assert.equal(secretIn(path.join(keys, 'arm.key')), secretIn(file));
     assert.equal(statSync(path.join(keys, 'arm.key')).mode & 0o777, 0o600);
+    const changed = await withKeys(keys, () => farhand(['pair', '--set', 'arm', '--role', 'viewer']));
+    assert.match(changed.stdout, /"arm" is now a viewer: it may watch cameras and stop the robot/);
+    assert.match((await withKeys(keys, () => farhand(['pair', '--list']))).stdout, /viewer\n$/);
     chmodSync(path.join(keys, 'arm.key'), 0o640);
     const listed = await withKeys(keys, () => farhand(['pair', '--list']));
     assert.match(listed.stdout, /^arm {2}other users of this machine can read/);
@@ -225,6 +228,8 @@ describe('farhand pair', () => {
     ],
     ['two things at once', ['--list', '--import', 'x'], /pair --list does not take --import/, /--help/],
     ['too many hosts', ['a', 'b'], /does not take "b"/, /--help/],
+    ['no role', ['--set', 'desk'], /--set needs --role/, /--role viewer/],
+    ['an unknown role', ['--role', 'boss'], /"boss" is not a role/, /operator or --role viewer/],
     ['a key to remove that is not there', ['--remove', 'desk'], /there is no key "desk"/, /--list/],
     ['a setting', ['a=b'], /does not take a=b/, /--help/],
     ['a name that is a path', ['--name', '../x'], /"\.\.\/x" is not a valid key name/, /64 letters/],

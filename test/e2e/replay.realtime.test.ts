@@ -73,6 +73,7 @@ describe('replay and policy on a simulated robot', () => {
     timeoutMs: 2000,
     staleAfterMs: 1000,
     durationS: 3,
+    isShadow: false,
     cameras: [],
     frames: { newest: () => null },
     stop: new AbortController().signal,

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { monotonicClock } from '../../src/core/time/clock.ts';
+import { neighbourOf } from '../../src/geometry/neighbour.ts';
 import { loadModel } from '../../src/rig/robot-models.ts';
-import { neighbourOf } from '../../src/robot/pair-watch.ts';
 import { createClearanceField } from '../../src/robot/supervisor/collision.ts';
 import { supervisorConfig } from '../../src/robot/supervisor/supervisor-config.ts';
 import { needs } from '../needs.ts';

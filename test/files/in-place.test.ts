@@ -12,6 +12,7 @@ const ALLOWED: Record<string, string> = {
   'src/record/export/export-csv.ts':
     'pictures of an export; the table that names them is written last, atomically',
   'src/fleet/recordings/pull.ts': 'a download and its progress, checked by their SHA-256 and resumed',
+  'src/publish/pull.ts': 'a .part file, checked by its hash and renamed when it is complete',
   'src/app/local-robot.ts': 'a temporary file of one run',
   'src/robot/driver-log.ts': 'a log that only grows, for trials',
   'src/record/lerobot/dataset-folder.ts': 'a lock with a process number',

@@ -31,9 +31,8 @@ import { randomSource } from './datagrams.ts';
 import * as examples from './json-examples.ts';
 import { hostileTexts, toBytes } from './json-mutations.ts';
 import { engagedRig, type FuzzRig } from './rig.ts';
+import { scaled } from './scale.ts';
 
-/** A million messages per run in total; FARHAND_FUZZ multiplies that, FARHAND_SEED repeats a run. */
-const SCALE = Number(process.env['FARHAND_FUZZ'] ?? 1);
 const ROW = { ...examples.RECORDED[2], frames: [{ captureNs: 1, ageNs: 2, stale: false }] };
 const STRANGER = peerOf('127.0.0.1', 50_000);
 const DESK_SOCKET = 3;
@@ -52,7 +51,7 @@ function shoot(
   const random = randomSource(seeds++);
   const texts = hostileTexts(from, random);
   let taken = 0;
-  for (let i = 0; i < count * SCALE; i++) {
+  for (let i = 0; i < scaled(count); i++) {
     const text = texts.next().value as string;
     const bytes = toBytes(text, random);
     try {
@@ -61,7 +60,7 @@ function shoot(
       assert.fail(`${text.slice(0, 2000)}\n${(error as Error).message}`);
     }
   }
-  total += count * SCALE;
+  total += scaled(count);
   return taken;
 }
 
@@ -117,7 +116,7 @@ class FakePage extends EventEmitter implements PageSocket {
 
 describe(`hostile JSON, seed ${SEED}`, () => {
   after(() => {
-    assert.ok(total >= 1e6 * Math.min(1, SCALE), `${total} messages`);
+    assert.ok(total >= scaled(1e6), `${total} messages`);
     assert.deepEqual(Object.keys(Object.prototype), [], 'no prototype was changed');
     assert.equal(({} as { polluted?: unknown }).polluted, undefined);
   });
@@ -154,9 +153,12 @@ describe(`hostile JSON, seed ${SEED}`, () => {
       for (const page of pages) page.emit('message', text, false);
       return true;
     });
-    total += 120_000 * SCALE;
+    total += scaled(120_000);
     clients.close();
-    assert.ok(forwarded > 1000 && refused > 80_000 * SCALE, `${forwarded} forwarded, ${refused} rejected`);
+    assert.ok(
+      forwarded > scaled(1000) && refused > scaled(80_000),
+      `${forwarded} forwarded, ${refused} rejected`,
+    );
     assert.deepEqual(
       pages.map(({ closed }) => closed),
       [0, 0],
@@ -296,7 +298,7 @@ describe(`hostile JSON, seed ${SEED}`, () => {
       for (const schema of schemas) fleet.parsed(schema as never, text);
       return true;
     });
-    total += 20_000 * SCALE * schemas.length;
+    total += scaled(20_000) * schemas.length;
   });
 
   it('in files gives what was written, or nothing', () => {
@@ -336,7 +338,7 @@ describe(`hostile JSON, seed ${SEED}`, () => {
     const texts = hostileTexts([{ code: '123456', name: 'Quest' }], random);
     const devices = { add: () => assert.fail('a device was added') };
     const api = new AccessApi({ devices, isLocal: () => true } as never, () => null);
-    const count = Math.round(20_000 * SCALE);
+    const count = scaled(20_000);
     let answered = 0;
     for (let i = 0; i < count; i++) {
       const body = toBytes(texts.next().value as string, random);

@@ -11,8 +11,8 @@ import { VideoListeners } from './video-listeners.ts';
 const SILENCE_MS = 4000;
 /** From the accepted answer to the first open channel. A TURN path takes a second or two. */
 const OPEN_MS = 10_000;
-/** The robot first starts its operator process, which takes some seconds; the robot gives up after 20. */
-const READY_MS = 25_000;
+/** The robot first starts its operator process, which takes some seconds; the robot gives up after 60. */
+const READY_MS = 65_000;
 const FIRST_RETRY_MS = 400;
 const MAX_RETRY_MS = 4000;
 const PATH_MS = 1000;
@@ -156,7 +156,10 @@ export class RobotLink implements PageLink, PictureSource {
       const accepted = await this.#fleet.request({ kind: 'answer', robot, session, sdp });
       if (isOld()) return;
       if (!accepted.ok) this.#failed(accepted.text);
-      else this.#watchSilence(OPEN_MS, 'no network path to the robot');
+      else {
+        peer.begin();
+        this.#watchSilence(OPEN_MS, 'no network path to the robot');
+      }
     } catch (error) {
       if (!isOld()) this.#failed((error as Error).message);
     }

@@ -1,4 +1,5 @@
 import type { RobotOffer } from '../../src/messages/fleet-console.ts';
+import { type IceCandidate, splitCandidates } from '../../src/messages/session-description.ts';
 
 export interface RobotPeerHandlers {
   /** `channel`: `page`, `news` or `poses`. */
@@ -29,6 +30,7 @@ export class RobotPeer {
   readonly #connection: RTCPeerConnection;
   readonly #channels = new Map<string, RTCDataChannel>();
   readonly #handlers: RobotPeerHandlers;
+  #candidates: IceCandidate[] = [];
   #ended = false;
 
   constructor({ ice }: RobotOffer, handlers: RobotPeerHandlers) {
@@ -50,10 +52,12 @@ export class RobotPeer {
     return this.#channels.get('page')?.readyState === 'open';
   }
 
-  /** Returns the answer for the robot, with all candidates. */
+  /** Returns the answer for the robot, with all candidates. The robot's own are used from `begin` on. */
   async answer(offer: string): Promise<string> {
     const connection = this.#connection;
-    await connection.setRemoteDescription({ type: 'offer', sdp: offer });
+    const { sdp, candidates } = splitCandidates(offer);
+    this.#candidates = candidates;
+    await connection.setRemoteDescription({ type: 'offer', sdp });
     await connection.setLocalDescription(await connection.createAnswer());
     if (connection.iceGatheringState !== 'complete')
       await new Promise<void>((resolve) => {
@@ -65,6 +69,12 @@ export class RobotPeer {
         };
       });
     return withoutMdns(connection.localDescription?.sdp ?? '');
+  }
+
+  /** The robot has accepted the answer. */
+  begin(): void {
+    for (const { candidate, mid } of this.#candidates.splice(0))
+      void this.#connection.addIceCandidate({ candidate, sdpMid: mid }).catch(() => {});
   }
 
   /** Reliable and ordered. */

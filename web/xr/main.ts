@@ -99,6 +99,13 @@ const buttons = new TouchButtons([
     shown: () => page.telemetry?.world != null,
   },
   {
+    label: () => 'HAND BACK',
+    colour: '#1d4f7c',
+    always: false,
+    press: () => link.send({ kind: 'hand-back' }),
+    shown: () => page.telemetry?.operator.isInterrupted === true,
+  },
+  {
     label: () => (isRecording() ? 'SAVE' : 'RECORD'),
     colour: '#7d1119',
     always: true,
@@ -159,11 +166,16 @@ async function begin(): Promise<void> {
     setText(element('why', HTMLElement), 'Paired as viewer: you can watch and stop the robot.');
 }
 
+/** Makes the headset the input. Not while a policy drives: closing the clutch takes over from it. */
+function useHeadset(): void {
+  if (page.telemetry?.operator.driver !== 'policy') link.send({ kind: 'input', name: INPUT });
+}
+
 async function enter(mode: SessionMode): Promise<void> {
   if (session.active) return;
   tone.allow();
   link.control('claim');
-  link.send({ kind: 'input', name: INPUT });
+  useHeadset();
   try {
     await session.enter(mode);
   } catch (error) {
@@ -223,7 +235,7 @@ function receiveAccess(message: AccessMessage): void {
     const hadControl = page.access?.inControl ?? false;
     page.access = message;
     // A wearer who gains control drives with the headset.
-    if (message.inControl && !hadControl && session.active) link.send({ kind: 'input', name: INPUT });
+    if (message.inControl && !hadControl && session.active) useHeadset();
   }
   if (message.kind === 'path') {
     page.over = message.over;

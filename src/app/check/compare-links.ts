@@ -18,6 +18,8 @@ import { runSession } from './run-session.ts';
 export interface CompareOnOptions extends CheckOptions {
   transports: readonly Transport[];
   slices: number;
+  /** All transports at the same time, each with a link of its own. */
+  together?: boolean;
 }
 
 export type LinkComparison = TransportComparison & { kind: string; about: string };
@@ -42,7 +44,8 @@ export async function compareOn(
     slices,
     secondsPerSlice,
     onProgress,
-    run: (given, seconds, slice) => runSlice(options, given, seconds, slice),
+    together: options.together ?? false,
+    run: (given, seconds, slice, ready) => runSlice(options, given, seconds, slice, ready),
   });
   const result = { kind, about, ...found };
   return { result, file: writeComparison(loadRig(rig, overrides).config.trace.dir, result) };
@@ -54,17 +57,23 @@ async function runSlice(
   overrides: readonly string[],
   durationS: number,
   slice: number,
-): Promise<{ tracePath: string; tcp: TcpCounts | null }> {
+  ready: () => Promise<void>,
+): Promise<{ tracePath: string; fromNs: number; tcp: TcpCounts | null }> {
   const { place, profile } = openLink(options.kind, options.robotHost);
-  const used = profile === null ? place : await openEmulatedPlace(profile, slice + 1);
+  const emulated = profile === null ? null : await openEmulatedPlace(profile, slice + 1);
+  const used = emulated ?? place;
+  const onReady = async () => {
+    await ready();
+    await emulated?.restart();
+  };
   const quiet = { onPhase: () => {}, onProgress: () => {}, baseline: false, profile: null, settleS: 0 };
   try {
-    const session = await runSession({ ...options, ...quiet, place: used, overrides, durationS });
+    const session = await runSession({ ...options, ...quiet, place: used, overrides, durationS, onReady });
     if (session.isCutShort)
       throw new TeleopError('not-confirmed', 'the comparison was interrupted', {
         hint: 'Let it finish, or make it shorter: --duration S --slices N.',
       });
-    return { tracePath: session.tracePath, tcp: tcpCounts(used) };
+    return { tracePath: session.tracePath, fromNs: session.fromNs, tcp: tcpCounts(used) };
   } finally {
     await used.close();
   }

@@ -5,8 +5,12 @@ import { TUN_MTU } from '../../wire/transports/tun.ts';
 import { startLinkEmulator } from '../link-emulator.ts';
 
 export interface EmulatedPlace extends Omit<Place, 'close'> {
+  /** Begins the weather anew. */
+  restart(): Promise<void>;
   close(): Promise<LinkStats>;
 }
+
+let opened = 0;
 
 /**
  * Two network namespaces joined by the link emulator packet by packet, so that the kernel's TCP meets the delays and
@@ -14,7 +18,8 @@ export interface EmulatedPlace extends Omit<Place, 'close'> {
  * weather. Needs root.
  */
 export async function openEmulatedPlace(profile: string, seed: number): Promise<EmulatedPlace> {
-  const devices = [`fht${process.pid}`, `fhr${process.pid}`] as const;
+  const own = `${process.pid}x${opened++ % 100}`;
+  const devices = [`fht${own}`, `fhr${own}`] as const;
   const link = await startLinkEmulator({ profile, seed, devices, mappings: [] });
   const place = openDeviceNamespaces(`emulated link ${profile}`, devices, TUN_MTU);
   if (typeof place === 'string') {
@@ -23,10 +28,9 @@ export async function openEmulatedPlace(profile: string, seed: number): Promise<
       hint: 'Run as root: TCP needs two network namespaces with the emulator between them. Or compare over local.',
     });
   }
-  // The weather begins now, not while the namespaces were made.
-  await link.set(profile);
   return {
     ...place,
+    restart: () => link.set(profile),
     async close() {
       const stats = await link.close();
       place.close();

@@ -18,6 +18,7 @@ export async function runSession(options: SessionOptions): Promise<Session> {
     if (options.baseline) await parts.startProbes(rig.operator.hz);
     onPhase(`settling for ${options.settleS} s`);
     await parts.waitS(options.settleS, onProgress);
+    await options.onReady?.();
     onPhase(`measuring for ${durationS} s`);
     const fromNs = monotonicClock.nowNs();
     const isCutShort = await parts.waitS(durationS, onProgress);
