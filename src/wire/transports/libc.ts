@@ -71,3 +71,20 @@ export async function loadLibc(): Promise<Libc> {
     errnoName: () => ERRNO[koffi.errno()] ?? `errno ${koffi.errno()}`,
   };
 }
+
+const BIND_TRIES = 5;
+
+/**
+ * Binds a socket; returns '' or the errno's name. The engine may change errno between two calls (its own
+ * threads, garbage collection), so a failed bind is repeated until two tries in a row give the same name.
+ */
+export function bindSocket(libc: Libc, fd: number, address: Uint8Array): string {
+  let last = '';
+  for (let tries = 0; tries < BIND_TRIES; tries++) {
+    if (libc.bind(fd, address, address.length) === 0) return '';
+    const name = libc.errnoName();
+    if (name === last) return name;
+    last = name;
+  }
+  return last;
+}

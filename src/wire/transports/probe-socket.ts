@@ -1,4 +1,4 @@
-import { type Libc, loadLibc } from './libc.ts';
+import { bindSocket, type Libc, loadLibc } from './libc.ts';
 
 const AF_INET = 2;
 const SOCK_DGRAM = 2;
@@ -57,8 +57,8 @@ export class ProbeSocket {
     ] as const)
       libc.setsockopt(this.#fd, level, name, int32(value), 4);
     const address = addressBytes(host, port);
-    if (libc.bind(this.#fd, address, 16) !== 0) {
-      const why = libc.errnoName();
+    const why = bindSocket(libc, this.#fd, address);
+    if (why !== '') {
       this.close();
       throw new Error(why);
     }

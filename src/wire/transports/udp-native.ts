@@ -7,7 +7,7 @@ import {
   type Reactor,
   type SocketSpec,
 } from '../reactor.ts';
-import { type Libc, loadLibc } from './libc.ts';
+import { bindSocket, type Libc, loadLibc } from './libc.ts';
 import { setScheduling } from './scheduling.ts';
 import { checkHost, socketError } from './socket-error.ts';
 
@@ -95,7 +95,8 @@ class NativeReactor implements Reactor {
     spec.host.split('.').forEach((byte, i) => {
       address.setUint8(4 + i, Number(byte));
     });
-    if (libc.bind(fd, bytesOf(address), 16) !== 0) throw socketError(spec, libc.errnoName());
+    const why = bindSocket(libc, fd, bytesOf(address));
+    if (why !== '') throw socketError(spec, why);
     const size = new DataView(new ArrayBuffer(4));
     size.setUint32(0, 16, true);
     libc.getsockname(fd, bytesOf(address), bytesOf(size));
