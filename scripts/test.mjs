@@ -1,4 +1,4 @@
-// Runs compiled tests, each file in its own process. Without arguments: the first tier (*.test.js) and the
+// Runs compiled tests, each file in its own process, small ones of a full run several in one. Without arguments: the first tier (*.test.js) and the
 // smoke test. --realtime: the second tier (*.realtime.test.js). --properties: first-tier tests that use
 // random input. --all: both tiers, and those once more with a random seed. WORD...: the files of both tiers
 // whose path contains one of the words, or a file by its path. --jobs=N: number of files at a time.
@@ -10,7 +10,7 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { MARKER } from './testing/processes.mjs';
 import { failures, printFile, printSummary } from './testing/report.mjs';
-import { runFile } from './testing/run-file.mjs';
+import { runFiles } from './testing/run-files.mjs';
 
 const FIXED_SEED = 20_240_229;
 const SMOKE = path.join('dist', 'test', 'smoke.realtime.test.js');
@@ -19,6 +19,8 @@ const REALTIME_FILES_PER_CORE = 1.5;
 /** Above this use by other programs the machine counts as busy. */
 const BUSY = 0.7;
 const FILE_LIMIT_MS = 600_000;
+/** Files of small tests that share a process: starting one costs as much as most of them. */
+const FILES_TOGETHER = 12;
 /** How long each file took last time: the longest start first. */
 const TIMES = path.join('dist', '.test-times.json');
 
@@ -43,6 +45,12 @@ const files = readdirSync('dist', { recursive: true })
 const isRealtime = (file) => file.endsWith('.realtime.test.js');
 /** Tests with random input. */
 const isProperty = (file) => /'fast-check'|\/seed\.js'/.test(readFileSync(file, 'utf8'));
+/** Unit tests that do not measure the process they run in. */
+const isSmall = (file) =>
+  words.length === 0 &&
+  !isRealtime(file) &&
+  file.startsWith(path.join('dist', 'src')) &&
+  !/setFlagsFromString|memoryUsage/.test(readFileSync(file, 'utf8'));
 const hasBrowser = (file) => readFileSync(file, 'utf8').includes('/chromium.js');
 
 /** The share of all cores that other programs use: 0 to 1, over half a second. */
@@ -114,6 +122,14 @@ function openRun() {
   return { folder, marker, close: () => child.stdin.end() };
 }
 
+/** The files of each process: large ones alone and first. */
+function inProcesses(group) {
+  const small = group.filter(isSmall).sort();
+  const processes = group.filter((file) => !small.includes(file)).map((file) => [file]);
+  for (let i = 0; i < small.length; i += FILES_TOGETHER) processes.push(small.slice(i, i + FILES_TOGETHER));
+  return processes;
+}
+
 async function runGroups(groups, run) {
   const total = groups.reduce((sum, [group]) => sum + group.length, 0);
   const results = [];
@@ -122,17 +138,19 @@ async function runGroups(groups, run) {
     if (group.length === 0) continue;
     console.log(`${group.length} files, ${concurrency} at a time, seed ${seed}`);
     // A browser that renders in software fills a core: one at a time, on the first worker.
-    const drawing = group.filter(hasBrowser);
-    const queue = group.filter((file) => !drawing.includes(file));
+    const drawing = group.filter(hasBrowser).map((file) => [file]);
+    const queue = inProcesses(group.filter((file) => !hasBrowser(file)));
     const worker = async (_, index) => {
       const next = () => (index === 0 ? drawing.shift() : undefined) ?? queue.shift();
-      for (let file = next(); file !== undefined; file = next()) {
+      for (let files = next(); files !== undefined; files = next()) {
         const name = String(started++);
         const folder = path.join(run.folder, name);
         const marker = `${run.marker}${name}/`;
-        const result = await runFile({ file, seed, folder, marker, limitMs: FILE_LIMIT_MS });
-        results.push(result);
-        printFile(result, results.length, total);
+        const found = await runFiles({ files, seed, folder, marker, limitMs: FILE_LIMIT_MS });
+        for (const result of found) {
+          results.push(result);
+          printFile(result, results.length, total);
+        }
       }
     };
     await Promise.all(Array.from({ length: concurrency }, worker));

@@ -1,11 +1,11 @@
-// Runs one compiled test file in this process. Gives every test a time limit and fast-check its seed, and
-// ends the process when the tests have ended but something keeps it alive.
+// Runs compiled test files in this process, one after another. Gives every test a time limit and fast-check its
+// seed, and ends the process when the tests have ended but something keeps it alive.
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { readFileSync } from 'node:fs';
 import { createRequire, syncBuiltinESMExports } from 'node:module';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { open } from './events.mjs';
+import { IN_FILE, open } from './events.mjs';
 
 /** For a test or hook without its own or its suite's `timeout`. */
 const TEST_LIMIT_MS = 60_000;
@@ -15,6 +15,9 @@ const nodeTest = createRequire(import.meta.url)('node:test');
 /** What a test's enclosing suites decide: its time limit, and why it is skipped, if it is. */
 const around = new AsyncLocalStorage();
 const inherited = () => around.getStore() ?? { timeout: TEST_LIMIT_MS };
+/** The file whose tests are being registered; the name of each of its top-level tests and suites begins with it. */
+let loading = '';
+const placed = (name) => (around.getStore() === undefined ? `${loading}${IN_FILE}${name}` : name);
 
 function parts(args) {
   const fn = args.find((arg) => typeof arg === 'function');
@@ -27,7 +30,7 @@ const wrapTest =
   (original) =>
   (...args) => {
     const { name, options, fn } = parts(args);
-    return original(name, { ...options, ...inheritedBy(options) }, fn);
+    return original(placed(name), { ...options, ...inheritedBy(options) }, fn);
   };
 
 const inheritedBy = ({ timeout, skip }) => ({
@@ -47,7 +50,7 @@ const wrapSuite =
     const store = inheritedBy(options);
     if (options.skip) store.skip = options.skip;
     const body = store.skip ? (context) => quietly(fn, context) : fn;
-    return original(name, rest, fn && ((context) => around.run(store, body, context)));
+    return original(placed(name), rest, fn && ((context) => around.run(store, body, context)));
   };
 
 /** The hooks of a skipped suite may lack what the suite is skipped for. */
@@ -83,11 +86,14 @@ function watchExit() {
   }, 1000).unref();
 }
 
-const file = path.resolve(process.argv[2]);
-process.argv.splice(1, 2, file);
-if (readFileSync(file, 'utf8').includes("'fast-check'")) {
+const files = process.argv.splice(2);
+process.argv[1] = path.resolve(files[0]);
+if (files.some((file) => readFileSync(file, 'utf8').includes("'fast-check'"))) {
   const { configureGlobal } = await import('fast-check');
   configureGlobal({ seed: Number(process.env.FARHAND_SEED) });
 }
-await import(pathToFileURL(file));
+for (const file of files) {
+  loading = file;
+  await import(pathToFileURL(path.resolve(file)));
+}
 watchExit();

@@ -1,5 +1,5 @@
-// One test file in its own process group, with its own folders; the file fails if it leaves
-// a process running or a temporary file behind.
+// Test files in a process group of their own, with their own folders; they fail if they leave a process running
+// or a temporary file behind.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
@@ -15,8 +15,11 @@ const GRACE_MS = 5000;
 const FOREIGN = /^(pulse-|\.org\.chromium|playwright)/;
 const KEPT_CHARACTERS = 200_000;
 
-/** `folder`: for this file alone. `marker`: ends in "/", so that none is a prefix of another. */
-export async function runFile({ file, seed, folder, marker, limitMs }) {
+/**
+ * Returns one result per file. `folder`: for these files alone. `marker`: ends in "/", so that none is a prefix of
+ * another.
+ */
+export async function runFiles({ files, seed, folder, marker, limitMs }) {
   const startedMs = performance.now();
   const [temporary, state] = ['tmp', 'state'].map((name) => path.join(folder, name));
   mkdirSync(temporary, { recursive: true });
@@ -29,8 +32,8 @@ export async function runFile({ file, seed, folder, marker, limitMs }) {
       '--enable-source-maps',
       `--test-reporter=${reporter}`,
       `--test-reporter-destination=${eventsFile}`,
-      own('./one-file.mjs'),
-      file,
+      own('./test-process.mjs'),
+      ...files,
     ],
     {
       detached: true,
@@ -58,12 +61,28 @@ export async function runFile({ file, seed, folder, marker, limitMs }) {
   const tests = readEvents(eventsFile, problems, code);
   if (code !== 0 && problems.length === 0 && !tests.some(({ kind }) => kind === 'fail'))
     problems.push(`ended with ${code}`);
-  if (tests.length === 0 && problems.length === 0) problems.push('no test ran');
   const leftFiles = readdirSync(temporary).filter((name) => !FOREIGN.test(name));
   if (leftFiles.length > 0)
     problems.push(`left in its temporary folder: ${leftFiles.slice(0, 10).join(', ')}`);
   rmSync(folder, { recursive: true, force: true, maxRetries: 3 });
-  return { file, seed, tests, problems, output, ms: performance.now() - startedMs };
+  const ms = performance.now() - startedMs;
+  return resultsOf(files, tests, problems).map((result) => ({
+    ...result,
+    seed,
+    output,
+    ms: ms / files.length,
+  }));
+}
+
+/** What concerns the process is a problem of its first file, which then names the others. */
+function resultsOf(files, tests, problems) {
+  const beside = files.length > 1 ? ` (with ${files.slice(1).join(', ')} in one process)` : '';
+  return files.map((file, i) => {
+    const own = tests.filter((test) => test.file === file);
+    const ofProcess = i === 0 ? problems.map((problem) => `${problem}${beside}`) : [];
+    const empty = own.length === 0 && problems.length === 0 ? ['no test ran'] : [];
+    return { file, tests: own, problems: [...ofProcess, ...empty] };
+  });
 }
 
 async function ended(child, limitMs) {
