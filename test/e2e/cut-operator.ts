@@ -40,17 +40,22 @@ class Cable {
       const found = connection.localDescription();
       return found && { ...found, sdp: found.sdp.replace(/a=candidate:.*\r\n/g, '') };
     };
-    const remote = (sdp: string, type: 'offer' | 'answer') => {
-      const port = 15_000 + Math.floor(Math.random() * 15_000);
-      const candidate = /(a=candidate:\S+ 1 UDP \d+ 127\.0\.0\.1) (\d+)/i;
-      const [, , target] = candidate.exec(sdp)!;
-      this.#relay(port, Number(target));
-      connection.setRemoteDescription(sdp.replace(candidate, `$1 ${port}`), type);
+    const near = (text: string) =>
+      text.replace(/(candidate:\S+ 1 UDP \d+ 127\.0\.0\.1) (\d+)/i, (_, before: string, target: string) => {
+        const port = 15_000 + Math.floor(Math.random() * 15_000);
+        this.#relay(port, Number(target));
+        return `${before} ${port}`;
+      });
+    const remote = (sdp: string, type: 'offer' | 'answer') =>
+      connection.setRemoteDescription(near(sdp), type);
+    const candidate = (text: string, mid: string) => {
+      if (text.includes('127.0.0.1')) connection.addRemoteCandidate(near(text), mid);
     };
     return new Proxy(connection, {
       get(native, name) {
         if (name === 'localDescription') return local;
         if (name === 'setRemoteDescription') return remote;
+        if (name === 'addRemoteCandidate') return candidate;
         const value = Reflect.get(native, name) as unknown;
         return typeof value === 'function' ? value.bind(native) : value;
       },
