@@ -21,18 +21,30 @@ function assertNear(actual: readonly number[], expected: readonly number[], tole
   });
 }
 
-for (const name of pluginNames('driver')) {
-  const fixture = await loadFixture(name);
-  const plugin: DriverPlugin<unknown> = await loadPlugin('driver', name);
+/** Drivers with a device mostly wait for it. */
+const AT_ONCE = 3;
+
+const drivers = await Promise.all(
+  pluginNames('driver').map(async (name) => ({
+    name,
+    fixture: await loadFixture(name),
+    plugin: (await loadPlugin('driver', name)) as DriverPlugin<unknown>,
+  })),
+);
+for (const driver of drivers) if (driver.fixture === null) contract(driver);
+describe('drivers with a device', { concurrency: AT_ONCE }, () => {
+  for (const driver of drivers) if (driver.fixture !== null) contract(driver);
+});
+
+function contract({ name, fixture, plugin }: (typeof drivers)[number]): void {
   const model = fixtureModel(fixture?.model ?? 'ur3');
   const joints = model.joints.length;
   const bench = new DriverBench(name, plugin, model, fixture);
   const sagRad = Math.max(STILL_RAD, fixture?.recoverySagRad ?? 0);
   const skip = fixture?.skip || false;
   const concurrency = fixture?.atOnce ?? 1;
-  const alone = fixture === null ? {} : { concurrency };
 
-  describe(`driver ${name}`, { skip, ...alone }, () => {
+  describe(`driver ${name}`, { skip, concurrency }, () => {
     it('describes itself', () => {
       assert.ok(plugin.about.length > 10);
     });
