@@ -38,6 +38,9 @@ const info = z.object({
   hasVelocity: z.boolean().exactOptional(),
   hasTorque: z.boolean().exactOptional(),
   hasTool: z.boolean().exactOptional(),
+  video: z.literal('h264').exactOptional(),
+  depthCameras: names.exactOptional(),
+  hasSound: z.boolean().exactOptional(),
   jointLimits: jointLimits.exactOptional(),
   ...{ sizeBytes: z.number(), complete: z.boolean(), quality: quality.nullable() },
 }) satisfies z.ZodType<EpisodeInfo>;

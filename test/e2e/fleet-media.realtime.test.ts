@@ -11,7 +11,7 @@ import { Worker } from 'node:worker_threads';
 import { startRole } from '../../src/app/role.ts';
 import { withStamp } from '../../src/camera/jpeg-structure.ts';
 import { openFrameReceiver, sameClock } from '../../src/camera/receiver.ts';
-import { TEST_TONE_HZ } from '../../src/fleet/audio-source.ts';
+import { TEST_TONE_HZ } from '../../src/messages/sound-device.ts';
 import { readAudit } from '../../src/fleet/audit.ts';
 import type { OperatorAgentStart } from '../../src/fleet/operator-agent.ts';
 import type { ReceivedFrame } from '../../src/messages/recording.ts';

@@ -32,6 +32,7 @@ const MESSAGE_HEAD_BYTES = 22;
 
 export interface MessageHead {
   channelId: number;
+  sequence: number;
   dataOffset: number;
   dataBytes: number;
   head: Uint8Array;
@@ -204,9 +205,11 @@ export class McapFile {
       const length = record.size();
       if (!record.ok || offset + PREFIX_BYTES + length > end) return;
       const channelId = record.u16();
+      const sequence = record.u32();
       if (opcode === Opcode.MESSAGE && length >= MESSAGE_HEAD_BYTES)
         yield {
           channelId,
+          sequence,
           dataOffset: offset + PREFIX_BYTES + MESSAGE_HEAD_BYTES,
           dataBytes: length - MESSAGE_HEAD_BYTES,
           head: bytes.subarray(PREFIX_BYTES + MESSAGE_HEAD_BYTES, PREFIX_BYTES + length),
