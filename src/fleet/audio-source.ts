@@ -27,7 +27,15 @@ function argumentsOf(setting: string, port: number): string[] {
   // open.
   const target = `rtp://${HOST}:${port}?rtcpport=${port}&localaddr=${HOST}&pkt_size=${PACKET_BYTES}&connect=1`;
   return [
-    ...['-hide_banner', '-loglevel', 'error', '-nostdin', '-fflags', 'nobuffer', ...soundInput(setting, AUDIO.clockRate)],
+    ...[
+      '-hide_banner',
+      '-loglevel',
+      'error',
+      '-nostdin',
+      '-fflags',
+      'nobuffer',
+      ...soundInput(setting, AUDIO.clockRate),
+    ],
     ...['-vn', ...quality, ...opus, ...stream, '-flush_packets', '1', '-f', 'rtp', target],
   ];
 }
