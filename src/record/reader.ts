@@ -21,7 +21,7 @@ export interface JsonMessage {
 
 /** What is known about an episode without its rows. Blocking; reads only the two ends of a complete file. */
 export async function readInfo(file: string): Promise<EpisodeInfo> {
-  return withFile(file, (mcap) => infoOf(mcap, mcap.index()));
+  return withFile(file, (mcap) => infoOf(mcap, mcap.index(false)));
 }
 
 /** An episode without its pictures. Blocking. */
@@ -124,7 +124,7 @@ function infoOf(mcap: McapFile, index: McapIndex): EpisodeInfo {
   const ended = index.complete && summary.rows !== undefined;
   return {
     ...known,
-    ...(ended ? summary : measured(mcap, index)),
+    ...(ended ? summary : measured(mcap, mcap.index())),
     ...readSidecar(mcap.path),
     id: episodeId(mcap.path),
     sizeBytes: mcap.sizeBytes,
