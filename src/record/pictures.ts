@@ -126,21 +126,19 @@ export async function pictureAt(
   const place = byCapture.get(captureNs);
   if (place === undefined) return null;
   if (!isVideo) return readCompressedImage(mcap.read(place.offset, place.bytes))?.bytes ?? null;
+  const members = list.filter(({ group }) => group === place.group);
+  // A thumbnail is the first picture, and nobody asks for its neighbours.
+  if (place === members[0]) return (await decodeAll(mcap, [place])).get(captureNs) ?? null;
   const key = `${mcap.path}\n${camera}\n${mcap.sizeBytes}\n${place.group}`;
-  const group = GROUPS.get(key) ?? decodeGroup(mcap, list, place.group);
+  const group = GROUPS.get(key) ?? decodeAll(mcap, members);
   keep(GROUPS, key, group, MAX_GROUPS);
   group.catch(() => GROUPS.delete(key));
   return (await group).get(captureNs) ?? null;
 }
 
-async function decodeGroup(
-  mcap: McapFile,
-  list: readonly Place[],
-  group: number,
-): Promise<Map<number, Uint8Array>> {
+async function decodeAll(mcap: McapFile, list: readonly Place[]): Promise<Map<number, Uint8Array>> {
   const found = new Map<number, Uint8Array>();
-  const members = list.filter((place) => place.group === group);
-  for await (const { captureNs, bytes } of decoded(mcap, members)) found.set(captureNs, bytes);
+  for await (const { captureNs, bytes } of decoded(mcap, list)) found.set(captureNs, bytes);
   return found;
 }
 
