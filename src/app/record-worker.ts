@@ -3,6 +3,7 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { FrameCache } from '../camera/cache.ts';
 import type { FrameReceiverConfig } from '../camera/channel/frame-receiver.ts';
 import { openFrameReceiver, projectedBy } from '../camera/receiver.ts';
+import { H264Encoder } from '../camera/video/h264-encoder.ts';
 import { arrivalEvent, VideoSampler } from '../camera/video-sampling.ts';
 import { Counters } from '../core/counters.ts';
 import { TeleopError } from '../core/errors.ts';
@@ -14,17 +15,24 @@ import { emptyRow } from '../messages/ring-row.ts';
 import { TRACE } from '../messages/trace-record.ts';
 import type { VideoEvent } from '../messages/video-event.ts';
 import { episodeFile, labelEpisode } from '../record/episodes.ts';
+import { openSound } from '../record/media/sound-source.ts';
 import { EpisodeRecorder, type RecorderParts } from '../record/recorder.ts';
 import { lowerPriority } from './thread-priority.ts';
 
-type ReportedState = 'newestAt' | 'clock' | 'wallNs' | 'onSkipped' | 'onSaved' | 'owner';
+/** What cannot cross from another thread. */
+type Made =
+  | ('newestAt' | 'clock' | 'wallNs' | 'owner' | 'openEncoder' | 'openSound')
+  | ('onSkipped' | 'onSaved' | 'onDropped' | 'onTrouble');
 
 export interface RecordWorkerStart {
   rows: SharedArrayBuffer;
   traces: SharedArrayBuffer;
   counters: SharedArrayBuffer;
   receiver: FrameReceiverConfig | null;
-  parts: Omit<RecorderParts, ReportedState>;
+  parts: Omit<RecorderParts, Made>;
+  /** Null: pictures stay JPEG. */
+  video: { fpsHz: Record<string, number>; crf: number } | null;
+  sound: { device: string; rateHz: number } | null;
 }
 
 export type RecordWorkerRequest =
@@ -37,6 +45,7 @@ export type RecordWorkerMessage =
   | { kind: 'status'; status: RecorderStatus }
   | { kind: 'saved'; info: EpisodeInfo; file: string }
   | { kind: 'video'; event: VideoEvent }
+  | { kind: 'trouble'; text: string }
   | { kind: 'closed' };
 
 /** The recorder thread: receives frames, joins rows with them, writes files. No deadline. */
@@ -56,6 +65,24 @@ const joints = start.parts.joints.length;
 const row = emptyRow(joints);
 const record = TRACE.create();
 let trouble = '';
+/** One a second at 30 Hz: what a damaged part of a file costs, and how far a reader decodes to show a row. */
+const KEY_EVERY = 30;
+const RECORDED_VIDEO = { views: 1, kbitS: 0, mostInside: 8, otherwise: 'record.video=jpeg' } as const;
+
+function mediaOf({ video, sound }: RecordWorkerStart): Pick<RecorderParts, 'openEncoder' | 'openSound'> {
+  return {
+    ...(video !== null && {
+      openEncoder: (camera, handlers) => {
+        const constantQuality = { crf: video.crf, keyEvery: KEY_EVERY };
+        const fpsHz = video.fpsHz[camera] ?? 30;
+        return new H264Encoder({ ...RECORDED_VIDEO, fpsHz, constantQuality }, handlers);
+      },
+    }),
+    ...(sound !== null && {
+      openSound: (take, failed) => openSound(sound.device, sound.rateHz, take, failed),
+    }),
+  };
+}
 
 const recorder = new EpisodeRecorder({
   ...start.parts,
@@ -65,10 +92,14 @@ const recorder = new EpisodeRecorder({
   wallNs: () => BigInt(Date.now()) * 1_000_000n,
   onSkipped: (count) => counters.add('row-skipped', count),
   onSaved: (info, file) => post({ kind: 'saved', info, file }),
+  onDropped: () => counters.add('frame-dropped'),
+  onTrouble: (text) => post({ kind: 'trouble', text }),
+  ...mediaOf(start),
 });
 
 function onFrame(frame: ReceivedFrame): void {
   cache.put(frame);
+  recorder.frame(frame);
   if (sampler.due(frame.camera, frame.arrivedNs)) post({ kind: 'video', event: arrivalEvent(frame) });
 }
 

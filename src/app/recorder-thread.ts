@@ -80,6 +80,7 @@ export class RecorderThread {
         if (message.kind === 'status') this.#onStatus(message.status);
         else if (message.kind === 'saved') this.#hooks.onSaved(message.info, message.file);
         else if (message.kind === 'video') this.#hooks.onVideo(message.event);
+        else if (message.kind === 'trouble') this.#hooks.say(message.text);
       },
       onGone: (error, code) => {
         if (code === null) this.#onBug(error);
@@ -150,6 +151,9 @@ const idle = (task: string): RecorderStatus => ({
   message: '',
 });
 
+const ratesOf = (rig: Rig): Record<string, number> =>
+  Object.fromEntries(Object.entries(rig.cameras.list).map(([name, { fpsHz }]) => [name, fpsHz]));
+
 function workerStart(
   rig: Rig,
   model: RobotModel,
@@ -157,11 +161,14 @@ function workerStart(
   keys?: Uint8Array[],
 ): RecordWorkerStart {
   const { dir, task, start, staleMs, missingMs, minFreeMb, limits } = rig.record;
+  const { video, videoCrf, sound, soundHz } = rig.record;
   const cameras = cameraNames(rig);
   return {
     rows: memory.rowRing,
     traces: memory.rowTraceRing,
     counters: memory.counters,
+    video: video === 'jpeg' ? null : { fpsHz: ratesOf(rig), crf: videoCrf },
+    sound: sound === '' ? null : { device: sound, rateHz: soundHz },
     receiver: cameras.length === 0 ? null : frameReceiverConfig(rig, keys),
     parts: {
       dir,

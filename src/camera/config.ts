@@ -63,6 +63,13 @@ export const camerasConfig = z
       .default({})
       .describe('cameras by name; none by default'),
   })
+  .refine(
+    ({ wire, list }) => wire === 'zmq' || Object.values(list).every(({ options }) => !options['depth']),
+    {
+      path: ['wire'],
+      message: 'distances (options.depth) need cameras.wire=zmq',
+    },
+  )
   .refine(({ stereo, list }) => stereo.every((name) => name in list), {
     path: ['stereo'],
     message: 'name two cameras of cameras.list',

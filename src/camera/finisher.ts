@@ -1,8 +1,9 @@
 import type { CameraConfig } from './config.ts';
+import { type EncodedDepth, encodeDepth, thirdOfDepth } from './depth.ts';
 import type { JpegCoder } from './encoder.ts';
 import { GripperBar } from './gripper-bar.ts';
 import { toThird } from './resize.ts';
-import type { Picture, RgbPicture } from './source.ts';
+import type { DepthPicture, Picture, RgbPicture } from './source.ts';
 
 /** Turns a source's picture into the JPEG to send: resizes, draws and encodes, each only where configured. */
 export class Finisher {
@@ -19,7 +20,7 @@ export class Finisher {
   }
 
   /** JPEG bytes, or null for an unreadable picture. JPEG that needs no change is passed through. */
-  finish(picture: Picture, gripper: number, nowNs: number): Uint8Array | null {
+  finish(picture: Exclude<Picture, DepthPicture>, gripper: number, nowNs: number): Uint8Array | null {
     const { resizeToThird, gripperBar, quality } = this.#camera;
     const bar = gripperBar && this.#bar.update(gripper, nowNs);
     if (picture.kind === 'jpeg' && !resizeToThird && !bar) return picture.bytes;
@@ -29,6 +30,12 @@ export class Finisher {
     if (resizeToThird) pixels = this.#shrink(pixels);
     if (bar) this.#bar.draw(pixels, gripper);
     return coder.encode(pixels, quality);
+  }
+
+  /** Nothing is drawn on distances. */
+  finishDepth(picture: DepthPicture): EncodedDepth {
+    const { resizeToThird, quality } = this.#camera;
+    return encodeDepth(resizeToThird ? thirdOfDepth(picture) : picture, this.#coder(), quality);
   }
 
   #shrink(from: RgbPicture): RgbPicture {

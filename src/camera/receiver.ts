@@ -45,7 +45,7 @@ export async function openFrameReceiver(
   options: FrameReceiverOptions = {},
 ): Promise<FrameReceiver> {
   const { project, remark = () => {}, clock = monotonicClock } = options;
-  const take = ({ camera, captureNs, encodedNs, bytes, firstNs }: ArrivedFrame): void => {
+  const take = ({ camera, captureNs, encodedNs, bytes, depth, firstNs }: ArrivedFrame): void => {
     const arrivedNs = clock.nowNs();
     const known = Number.isFinite(captureNs);
     const projected = known ? (project?.(captureNs) ?? null) : null;
@@ -55,6 +55,7 @@ export async function openFrameReceiver(
       ...(encodedNs >= captureNs ? { encodedNs } : {}),
       encoding: 'jpeg',
       bytes,
+      ...(depth === undefined ? {} : { depth }),
       captureOperatorNs: projected?.operatorNs ?? (known ? Number.NaN : firstNs),
       uncertaintyNs: projected?.uncertaintyNs ?? Number.NaN,
       arrivedNs,

@@ -23,7 +23,18 @@ export interface RgbPicture {
   heightPx: number;
 }
 
-export type Picture = RgbPicture | { kind: 'jpeg'; bytes: Uint8Array };
+/** Distances along the camera's axis, rows from the top. */
+export interface DepthPicture {
+  kind: 'depth';
+  /** 0: not measured. */
+  depthMm: Uint16Array;
+  widthPx: number;
+  heightPx: number;
+  /** Black in the view that people get. */
+  farMm: number;
+}
+
+export type Picture = RgbPicture | DepthPicture | { kind: 'jpeg'; bytes: Uint8Array };
 
 /** The robot that the cameras run beside. */
 export interface RobotPose {
@@ -43,7 +54,7 @@ export interface SourceHost {
   /** Calls `tick` at the camera's rate until the source is disposed. Missed instants are skipped. */
   everyFrame(tick: (nowNs: number) => void): void;
   /**
-   * Hands over a picture and its capture time on `clock`. RGB pixels belong to the source again when the call
+   * Hands over a picture and its capture time on `clock`. Pixels belong to the source again when the call
    * returns; JPEG bytes are given away.
    */
   emit(picture: Picture, captureNs: number): void;

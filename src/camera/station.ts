@@ -133,21 +133,35 @@ export class CameraStation {
       const { clock, robot, config, name, send, firstPauseMs = FIRST_PAUSE_MS } = this.#parts;
       const beginNs = clock.nowNs();
       const gripper = config.gripperBar ? robot.read(this.#joints) : Number.NaN;
-      const bytes = this.#finisher.finish(picture, gripper, captureNs);
-      if (bytes === null) {
+      const finished = this.#finish(picture, gripper, captureNs);
+      if (finished === null) {
         this.report.unreadable++;
         return;
       }
       const encodedNs = clock.nowNs();
-      send({ camera: name, captureNs, encodedNs, encoding: 'jpeg', bytes });
+      send({ camera: name, captureNs, encodedNs, encoding: 'jpeg', ...finished });
       const endNs = clock.nowNs();
-      this.#count(bytes.length, endNs - beginNs);
+      const { bytes, depth } = finished;
+      this.#count(bytes.length + (depth?.length ?? 0), endNs - beginNs);
       this.#lastNs = endNs;
       this.#pauseMs = firstPauseMs;
       if (this.#up) return;
       this.#up = true;
       this.#emit('up', `${bytes.length} bytes per picture`, '', 0);
     });
+  }
+
+  #finish(
+    picture: Picture,
+    gripper: number,
+    captureNs: number,
+  ): { bytes: Uint8Array; depth?: Uint8Array } | null {
+    if (picture.kind === 'depth') {
+      const { jpeg, png } = this.#finisher.finishDepth(picture);
+      return { bytes: jpeg, depth: png };
+    }
+    const bytes = this.#finisher.finish(picture, gripper, captureNs);
+    return bytes && { bytes };
   }
 
   #count(bytes: number, tookNs: number): void {

@@ -4,7 +4,7 @@ import { loadJpegCoder } from '../camera/encoder.ts';
 import { resampled } from '../camera/resample.ts';
 import { TeleopError } from '../core/errors.ts';
 import { packageRoot } from '../files/package-root.ts';
-import { exportCsv } from '../record/export/export-csv.ts';
+import { type CsvFile, exportCsv } from '../record/export/export-csv.ts';
 import { type ExportedEpisode, exportLeRobot } from '../record/export/export-lerobot.ts';
 import { exportPack } from '../record/export/export-pack.ts';
 import { type EpisodeSource, findEpisodes } from '../record/export/sources.ts';
@@ -44,7 +44,7 @@ lerobot, pack: each row has the command that the robot had applied when its pict
       value: 'ROWS',
       about: 'pack: every this many rows have pictures (default: 2)',
     },
-    pictures: { type: 'boolean', about: 'csv: also write the pictures, as JPEG files' },
+    pictures: { type: 'boolean', about: 'csv: also write pictures (JPEG), distances (PNG) and sound (WAV)' },
     rig: RIG_OPTION,
     json: JSON_OPTION,
   },
@@ -129,14 +129,20 @@ function progressShown(silent: boolean): {
   };
 }
 
+const csvText = ({ file, rows, pictures, soundS }: CsvFile): string =>
+  [
+    `${file}: ${rows} rows`,
+    ...(pictures > 0 ? [`${pictures} pictures`] : []),
+    ...(soundS > 0 ? [`${soundS.toFixed(1)} s of sound`] : []),
+  ].join(', ');
+
 async function toCsv(given: Given, dir: string, episodes: readonly EpisodeSource[]): Promise<number> {
   const json = given.values['json'] === true;
   const files = [];
   for (const source of episodes) {
     const done = await exportCsv(dir, source, given.values['pictures'] === true);
     files.push(done);
-    if (!json)
-      console.log(`${done.file}: ${done.rows} rows${done.pictures > 0 ? `, ${done.pictures} pictures` : ''}`);
+    if (!json) console.log(csvText(done));
   }
   if (json) console.log(JSON.stringify({ dir, files }));
   return 0;

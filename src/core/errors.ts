@@ -36,6 +36,7 @@ export type ErrorCode =
   | 'robot-unreachable'
   | 'server-unsafe'
   | 'socket-failed'
+  | 'sound-failed'
   | 'transfer-failed'
   | 'unknown-plugin';
 

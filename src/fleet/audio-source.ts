@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { createSocket, type Socket } from 'node:dgram';
 import { once } from 'node:events';
 import { TeleopError } from '../core/errors.ts';
+import { soundInput } from '../messages/sound-device.ts';
 import type { FleetConfig } from '../rig/fleet-config.ts';
 
 /**
@@ -10,25 +11,12 @@ import type { FleetConfig } from '../rig/fleet-config.ts';
  */
 export const AUDIO = { payloadType: 111, ssrc: 0x6661_7268, clockRate: 48_000, channels: 2 } as const;
 
-/** For the setting `test`. */
-export const TEST_TONE_HZ = 440;
-
 const HOST = '127.0.0.1';
 const BITS_PER_S = 48_000;
 const PACKET_BYTES = 1200;
 const RTP_HEADER_BYTES = 12;
 /** How long to wait before reopening a device that failed. */
 const AGAIN_MS = 2000;
-
-/**
- * ffmpeg's input. The setting's format was validated; it is passed as one argument, never through a shell.
- */
-function inputOf(setting: string): string[] {
-  const source = `sine=frequency=${TEST_TONE_HZ}:sample_rate=${AUDIO.clockRate}`;
-  if (setting === 'test') return ['-re', '-f', 'lavfi', '-i', source];
-  const at = setting.indexOf(':');
-  return ['-f', setting.slice(0, at), '-ac', '1', '-i', setting.slice(at + 1)];
-}
 
 function argumentsOf(setting: string, port: number): string[] {
   const quality = ['-ac', '1', '-ar', String(AUDIO.clockRate), '-b:a', String(BITS_PER_S)];
@@ -39,7 +27,15 @@ function argumentsOf(setting: string, port: number): string[] {
   // open.
   const target = `rtp://${HOST}:${port}?rtcpport=${port}&localaddr=${HOST}&pkt_size=${PACKET_BYTES}&connect=1`;
   return [
-    ...['-hide_banner', '-loglevel', 'error', '-nostdin', '-fflags', 'nobuffer', ...inputOf(setting)],
+    ...[
+      '-hide_banner',
+      '-loglevel',
+      'error',
+      '-nostdin',
+      '-fflags',
+      'nobuffer',
+      ...soundInput(setting, AUDIO.clockRate),
+    ],
     ...['-vn', ...quality, ...opus, ...stream, '-flush_packets', '1', '-f', 'rtp', target],
   ];
 }

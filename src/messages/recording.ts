@@ -9,6 +9,8 @@ export interface CameraFrame {
   encodedNs?: number;
   encoding: 'jpeg';
   bytes: Uint8Array;
+  /** Of a depth camera: the distances as a PNG of 16-bit grey, in millimetres; `bytes` is then a view of them. */
+  depth?: Uint8Array;
 }
 
 /** A frame as the operator's side holds it. */
@@ -112,6 +114,11 @@ export interface EpisodeInfo {
   /** Absent: not recorded. */
   jointLimits?: JointLimits;
   cameras: string[];
+  /** How pictures are stored; absent: as JPEG. */
+  video?: 'h264';
+  /** Cameras that also have distances. */
+  depthCameras?: string[];
+  hasSound?: boolean;
   rateHz: number;
   sizeBytes: number;
   /** False: the file was not closed properly; `farhand recover` repairs it. */

@@ -38,12 +38,17 @@ const info = z.object({
   hasVelocity: z.boolean().exactOptional(),
   hasTorque: z.boolean().exactOptional(),
   hasTool: z.boolean().exactOptional(),
+  video: z.literal('h264').exactOptional(),
+  depthCameras: names.exactOptional(),
+  hasSound: z.boolean().exactOptional(),
   jointLimits: jointLimits.exactOptional(),
   ...{ sizeBytes: z.number(), complete: z.boolean(), quality: quality.nullable() },
 }) satisfies z.ZodType<EpisodeInfo>;
 
+/** Made once: making a schema takes longer than reading an episode's metadata with it. */
+const part = info.partial();
 /** Known at the start: the rig, and what is known about the episode. */
-const start = z.looseObject(info.partial().shape);
+const start = z.looseObject(part.shape);
 export type EpisodeStart = z.infer<typeof start>;
 
 /** Null if this is not the metadata of a recording. */
@@ -53,9 +58,7 @@ export function parseStart(json: string): EpisodeStart | null {
 
 /** The summary at the end of a file; null if there is none. */
 export function parseSummary(json: string): Partial<EpisodeInfo> | null {
-  return orNull(
-    parseJson(json, info.partial(), MAX_METADATA_BYTES, MAX_DEPTH),
-  ) as Partial<EpisodeInfo> | null;
+  return orNull(parseJson(json, part, MAX_METADATA_BYTES, MAX_DEPTH)) as Partial<EpisodeInfo> | null;
 }
 
 const frame = z.object({ captureNs: z.number(), ageNs: z.number(), stale: z.boolean() });

@@ -1,20 +1,15 @@
-import { existsSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { TeleopError } from '../core/errors.ts';
 import { NS_PER_S } from '../core/time/clock.ts';
 import type { EpisodeInfo, EpisodeRow } from '../messages/recording.ts';
 import { parseObject, parseSidecar, parseStart, parseSummary, type Sidecar } from './episode-schema.ts';
+import { readRawAudio, type SoundBlock } from './foxglove/messages.ts';
 import { McapFile, type McapIndex } from './mcap/index-reader.ts';
 import type { ChunkEntry, MessageRecord } from './mcap/records.ts';
+import { type PictureKind, pictureAt, picturesIn, placesOf, type RecordedPicture } from './pictures.ts';
 import { ROW_TOPICS, RowAssembler } from './rows.ts';
-import {
-  CAMERA_TOPIC,
-  captureOf,
-  EPISODE_METADATA,
-  readCompressedImage,
-  SUMMARY_METADATA,
-  TOPICS,
-} from './schemas.ts';
+import { EPISODE_METADATA, SUMMARY_METADATA, TOPICS } from './schemas.ts';
 import { EPISODE_ENDING, PART_ENDING } from './writer.ts';
 
 /** A closed trace or an event, as its JSON message. */
@@ -26,7 +21,7 @@ export interface JsonMessage {
 
 /** What is known about an episode without its rows. Blocking; reads only the two ends of a complete file. */
 export async function readInfo(file: string): Promise<EpisodeInfo> {
-  return withFile(file, (mcap) => infoOf(mcap, mcap.index()));
+  return withFile(file, (mcap) => infoOf(mcap, mcap.index(false)));
 }
 
 /** An episode without its pictures. Blocking. */
@@ -56,17 +51,15 @@ export async function readJson(file: string, kind: 'trace' | 'event' | 'row'): P
   });
 }
 
-/** All pictures of a camera in order; one at a time in memory. */
+/** All pictures of a camera in order, or its distances as PNG of 16 bits; a few at a time in memory. */
 export async function* frames(
   file: string,
   camera: string,
-): AsyncGenerator<{ captureNs: number; bytes: Uint8Array }> {
+  kind: PictureKind = 'picture',
+): AsyncGenerator<RecordedPicture> {
   const mcap = new McapFile(file);
   try {
-    for (const place of pictures(mcap, camera).values()) {
-      const picture = readCompressedImage(mcap.read(place.offset, place.bytes));
-      if (picture !== null) yield picture;
-    }
+    yield* picturesIn(mcap, camera, kind);
   } finally {
     mcap.close();
   }
@@ -74,16 +67,30 @@ export async function* frames(
 
 /** Capture times of a camera's pictures in the file. */
 export async function captures(file: string, camera: string): Promise<ReadonlySet<number>> {
-  return withFile(file, (mcap) => new Set(pictures(mcap, camera).keys()));
+  return withFile(file, (mcap) => new Set(placesOf(mcap, camera).byCapture.keys()));
 }
 
-/** One picture; null if the file has none with that camera and capture time. */
+/** One picture as JPEG; null if the file has none with that camera and capture time. */
 export async function readFrame(file: string, camera: string, captureNs: number): Promise<Uint8Array | null> {
-  return withFile(file, (mcap) => {
-    const place = pictures(mcap, camera).get(captureNs);
-    if (place === undefined) return null;
-    return readCompressedImage(mcap.read(place.offset, place.bytes))?.bytes ?? null;
-  });
+  const mcap = new McapFile(file);
+  try {
+    return await pictureAt(mcap, camera, captureNs);
+  } finally {
+    mcap.close();
+  }
+}
+
+/** The sound in order, one block at a time. */
+export async function* soundIn(file: string): AsyncGenerator<SoundBlock> {
+  const mcap = new McapFile(file);
+  try {
+    for (const { data } of messagesOn(mcap, mcap.index(), [TOPICS.sound])) {
+      const block = readRawAudio(data);
+      if (block !== null) yield block;
+    }
+  } finally {
+    mcap.close();
+  }
 }
 
 export const episodeId = (file: string): string =>
@@ -117,7 +124,7 @@ function infoOf(mcap: McapFile, index: McapIndex): EpisodeInfo {
   const ended = index.complete && summary.rows !== undefined;
   return {
     ...known,
-    ...(ended ? summary : measured(mcap, index)),
+    ...(ended ? summary : measured(mcap, mcap.index())),
     ...readSidecar(mcap.path),
     id: episodeId(mcap.path),
     sizeBytes: mcap.sizeBytes,
@@ -181,32 +188,3 @@ function* rowsOf(mcap: McapFile, index: McapIndex, info: EpisodeInfo): Generator
     if (row !== null) yield row;
   }
 }
-
-interface Place {
-  offset: number;
-  bytes: number;
-}
-
-/** Enough of a picture's message to read its capture time. */
-const PICTURE_HEAD_BYTES = 256;
-
-/** Locations of a camera's pictures; cached, because pages request pictures one by one. */
-function pictures(mcap: McapFile, camera: string): ReadonlyMap<number, Place> {
-  const key = `${mcap.path}\n${camera}\n${mcap.sizeBytes}\n${statSync(mcap.path).mtimeMs}`;
-  const kept = PLACES.get(key);
-  if (kept !== undefined) return kept;
-  const index = mcap.index();
-  const channels = channelsOf(index, [`${CAMERA_TOPIC}${camera}`]);
-  const places = new Map<number, Place>();
-  for (const chunk of index.chunks) {
-    if (!mayHold(chunk, channels)) continue;
-    for (const { channelId, dataOffset, dataBytes, head } of mcap.heads(chunk, PICTURE_HEAD_BYTES))
-      if (channels.has(channelId)) places.set(captureOf(head), { offset: dataOffset, bytes: dataBytes });
-  }
-  if (PLACES.size >= MAX_PLACES) PLACES.delete(PLACES.keys().next().value!);
-  PLACES.set(key, places);
-  return places;
-}
-
-const PLACES = new Map<string, ReadonlyMap<number, Place>>();
-const MAX_PLACES = 8;

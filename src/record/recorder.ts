@@ -9,6 +9,7 @@ import type {
   EpisodeInfo,
   EpisodeRow,
   JointLimits,
+  ReceivedFrame,
   RecorderState,
   RecorderStatus,
   RecordRequest,
@@ -16,8 +17,10 @@ import type {
 import type { RingRow } from '../messages/ring-row.ts';
 import type { TraceRecord } from '../messages/trace-record.ts';
 import { isTakenIn, newEpisodeId, REFUSED_FOLDER } from './episodes.ts';
-import { type JoinLimits, joinFrames, type NewestAt, rowFrom } from './join.ts';
+import { type Joined, type JoinLimits, joinFrames, type NewestAt, rowFrom } from './join.ts';
 import { type QualityLimits, refusals } from './limits.ts';
+import { EpisodeVideo, type OpenPictureEncoder } from './media/episode-video.ts';
+import { type OpenSound, type SoundSource, SoundTimes } from './media/sound-source.ts';
 import { QualityMeter } from './quality.ts';
 import { EPISODE_ENDING, EpisodeWriter } from './writer.ts';
 
@@ -43,19 +46,37 @@ export interface RecorderParts {
   /** Recording stops and saves the episode when less than this is free; 0 disables the check. */
   minFreeBytes: number;
   newestAt: NewestAt;
+  /** Pictures become H.264; absent: they stay JPEG. */
+  openEncoder?: OpenPictureEncoder;
+  /** Adds sound; absent: none. */
+  openSound?: OpenSound;
   clock: Clock;
   wallNs: () => bigint;
   onSkipped: (rows: number) => void;
   onSaved: (info: EpisodeInfo, file: string) => void;
+  /** A picture that the encoder could not take. */
+  onDropped?: () => void;
+  /** Trouble that does not end the recording, for people to read. */
+  onTrouble?: (text: string) => void;
+}
+
+/** A row whose pictures are being encoded. */
+interface WaitingRow {
+  row: EpisodeRow;
+  sampledNs: number;
+  joined: Joined;
 }
 
 interface Episode {
   writer: EpisodeWriter;
+  video: EpisodeVideo | null;
+  sound: SoundSource | null;
+  waiting: WaitingRow[];
   info: EpisodeInfo;
   meter: QualityMeter;
   startNs: number;
   firstNs: number;
-  lastNs: number;
+  times: SoundTimes;
   lastSeq: number;
   lastSupervisor: string;
   missing: string | null;
@@ -134,11 +155,14 @@ export class EpisodeRecorder {
       const writer = new EpisodeWriter(path.join(dir, `${id}${EPISODE_ENDING}`), begin);
       this.#episode = {
         writer,
+        video: null,
+        sound: null,
+        waiting: [],
         info,
         meter: new QualityMeter(this.#parts.rateHz),
         startNs,
         firstNs: Number.NaN,
-        lastNs: Number.NaN,
+        times: new SoundTimes(),
         lastSeq: -1,
         lastSupervisor: '',
         missing: null,
@@ -146,11 +170,67 @@ export class EpisodeRecorder {
       };
       this.#state = 'recording';
       writer.event(startNs, 'start', info.task);
+      this.#openMedia(this.#episode);
     });
   }
 
+  #openMedia(episode: Episode): void {
+    const { openEncoder, openSound, cameras, newestAt, clock } = this.#parts;
+    if (openSound !== undefined)
+      episode.sound = openSound(
+        (samples, rateHz) => this.#sound(episode, samples, rateHz),
+        (error) => this.#soundless(error),
+      );
+    if (openEncoder === undefined || cameras.length === 0) return;
+    episode.video = new EpisodeVideo(cameras, openEncoder, {
+      encoded: (frame, annexB) => this.#encoded(episode, frame, annexB),
+      dropped: () => this.#parts.onDropped?.(),
+      failed: (error) => this.#stopFor(episode, error),
+    });
+    for (const camera of cameras) {
+      const newest = newestAt(camera, clock.nowNs());
+      if (newest !== null) episode.video.offer(newest);
+    }
+  }
+
+  /** Every frame that arrives. */
+  frame(frame: ReceivedFrame): void {
+    this.#episode?.video?.offer(frame);
+  }
+
+  #encoded(episode: Episode, frame: ReceivedFrame, annexB: Uint8Array): void {
+    if (episode !== this.#episode) return;
+    this.#guard('continue recording', () => {
+      episode.writer.video(frame, annexB);
+      this.#release(episode);
+    });
+  }
+
+  #sound(episode: Episode, samples: Uint8Array, rateHz: number): void {
+    if (episode !== this.#episode) return;
+    const nowNs = this.#parts.clock.nowNs();
+    this.#guard('continue recording', () => {
+      episode.writer.sound(episode.times.startOf(samples.length / 2 / rateHz, nowNs), samples, rateHz);
+      episode.info.hasSound = true;
+    });
+  }
+
+  #soundless({ message, hint }: TeleopError): void {
+    this.#message = `Recording without sound: ${message}. ${hint}`;
+    this.#parts.onTrouble?.(this.#message);
+  }
+
+  /** The episode is saved up to its last complete row. */
+  #stopFor(episode: Episode, { message, hint }: TeleopError): void {
+    if (episode !== this.#episode) return;
+    const saved = episode.info.rows > 0 ? ' What was recorded so far is saved.' : '';
+    this.#stop(null);
+    this.#state = 'failed';
+    this.#message = `Recording stopped: ${message}. ${hint}${saved}`;
+  }
+
   #emptyInfo(id: string, startedAt: Date): EpisodeInfo {
-    const { robot, joints, hasGripper, jointLimits, cameras, rateHz } = this.#parts;
+    const { robot, joints, hasGripper, jointLimits, cameras, rateHz, openEncoder } = this.#parts;
     const measured = { durationS: 0, rows: 0, skippedRows: 0, staleRows: 0, sizeBytes: 0 };
     return {
       id,
@@ -163,6 +243,7 @@ export class EpisodeRecorder {
       hasGripper,
       ...(jointLimits && { jointLimits }),
       cameras,
+      ...(openEncoder !== undefined && cameras.length > 0 ? { video: 'h264' as const } : {}),
       rateHz,
       complete: false,
       quality: null,
@@ -181,7 +262,7 @@ export class EpisodeRecorder {
   }
 
   #write(episode: Episode, ring: RingRow): void {
-    const { info, writer, meter } = episode;
+    const { info, writer } = episode;
     // Rows dropped because the ring was full.
     if (episode.lastSeq >= 0 && ring.seq > episode.lastSeq + 1)
       this.#skip(info, ring.seq - episode.lastSeq - 1);
@@ -194,22 +275,37 @@ export class EpisodeRecorder {
       );
       episode.lastSupervisor = ring.supervisor;
     }
-    const { cameras, newestAt, join } = this.#parts;
+    const { cameras, join } = this.#parts;
+    const newestAt: NewestAt = (camera, atNs) => (episode.video ?? this.#parts).newestAt(camera, atNs);
     const joined = joinFrames(ring.sampledNs, cameras, newestAt, join);
     if (joined.missing !== null) {
       episode.missing = joined.missing;
       return this.#skip(info, 1);
     }
     if (Number.isNaN(episode.firstNs)) episode.firstNs = ring.sampledNs;
-    episode.lastNs = ring.sampledNs;
-    const joinedRow = rowFrom(ring, joined.frames, info.rows, episode.firstNs);
+    const index = info.rows + episode.waiting.length;
+    const joinedRow = rowFrom(ring, joined.frames, index, episode.firstNs);
     const row = episode.subtask === '' ? joinedRow : { ...joinedRow, subtask: episode.subtask };
-    writer.row(row, ring.sampledNs, joined.pictures);
+    episode.waiting.push({ row, sampledNs: ring.sampledNs, joined });
+    this.#release(episode);
+  }
+
+  /** Writes the rows whose pictures are in the file. */
+  #release(episode: Episode): void {
+    const { waiting, video } = episode;
+    while (waiting[0] !== undefined && (video === null || video.hasLeft(waiting[0].joined.pictures)))
+      this.#writeRow(episode, waiting.shift()!);
+  }
+
+  #writeRow(episode: Episode, { row, sampledNs, joined }: WaitingRow): void {
+    const { info, writer, meter } = episode;
+    writer.row(row, sampledNs, joined.pictures);
     meter.row(row);
     noteParts(info, row, writer.hasTool);
+    noteDepth(info, joined.pictures);
     info.rows++;
     if (joined.isStale) info.staleRows++;
-    info.durationS = (episode.lastNs - episode.firstNs) / NS_PER_S;
+    info.durationS = (sampledNs - episode.firstNs) / NS_PER_S;
   }
 
   #skip(info: EpisodeInfo, rows: number): void {
@@ -265,6 +361,7 @@ export class EpisodeRecorder {
     const episode = this.#episode;
     if (episode === null) return;
     if (episode.info.rows === 0) return this.#discardEmpty(episode);
+    closeMedia(episode);
     this.#guard('save the recording', () => {
       const { writer, info, meter } = episode;
       const { dir, limits, onSaved, clock } = this.#parts;
@@ -294,6 +391,7 @@ export class EpisodeRecorder {
   #discard(): void {
     const episode = this.#episode;
     if (episode === null) return;
+    closeMedia(episode);
     this.#guard('discard the recording', () => {
       episode.writer.discard();
       this.#end(null);
@@ -322,6 +420,7 @@ export class EpisodeRecorder {
 
   #fail({ message, hint }: TeleopError): void {
     const path = this.#episode?.writer.path;
+    if (this.#episode !== null) closeMedia(this.#episode);
     let isLeft = false;
     try {
       isLeft = this.#episode?.writer.abandon() ?? false;
@@ -336,6 +435,19 @@ export class EpisodeRecorder {
       : '';
     this.#message = `${message}. ${hint}${remedy}`;
   }
+}
+
+/** Nothing arrives from there afterwards; rows that still wait for a picture are not part of the episode. */
+function closeMedia({ video, sound }: Episode): void {
+  video?.close();
+  sound?.close();
+}
+
+/** Which cameras have distances. */
+function noteDepth(info: EpisodeInfo, pictures: ReadonlyMap<string, ReceivedFrame>): void {
+  for (const [camera, { depth }] of pictures)
+    if (depth !== undefined && !info.depthCameras?.includes(camera))
+      info.depthCameras = [...(info.depthCameras ?? []), camera];
 }
 
 /** Which optional numbers all rows so far have. */

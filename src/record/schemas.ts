@@ -11,6 +11,7 @@ export const TOPICS = {
   trace: '/farhand/trace',
   event: '/farhand/event',
   motors: '/farhand/motors',
+  sound: '/farhand/sound',
   torque: '/farhand/torque',
   tool: '/farhand/tool',
   /** Names that viewers look for. */
@@ -18,6 +19,9 @@ export const TOPICS = {
   tf: '/tf',
 } as const;
 export const CAMERA_TOPIC = '/farhand/camera/';
+export const DEPTH_TOPIC = '/farhand/depth/';
+/** The format of distances, as ROS names it: 16 bits, one channel, millimetres. */
+export const DEPTH_FORMAT = '16UC1; png compressed ';
 export const EPISODE_METADATA = 'farhand.episode';
 export const SUMMARY_METADATA = 'farhand.summary';
 export const GRIPPER_NAME = 'gripper';
@@ -281,8 +285,13 @@ export function captureOf(head: Uint8Array): number {
   cdr.i32();
   cdr.u32();
   const frameId = cdr.string();
+  return cdr.ok ? captureIn(frameId) : Number.NaN;
+}
+
+/** The capture time in a frame id; NaN if there is none. */
+export function captureIn(frameId: string): number {
   const captured = frameId.slice(frameId.lastIndexOf(':') + 1);
-  return cdr.ok && captured !== '' ? Number(captured) : Number.NaN;
+  return captured !== '' ? Number(captured) : Number.NaN;
 }
 
 /** Bytes of a CompressedImage; null if the payload is not one. A view, not a copy. */

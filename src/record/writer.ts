@@ -5,9 +5,12 @@ import { BASE_LINK, LinkPoses, urdfOf } from '../geometry/robot-urdf.ts';
 import type { MotorReport } from '../messages/motor-health.ts';
 import type { EpisodeInfo, EpisodeRow, ReceivedFrame } from '../messages/recording.ts';
 import { TRACE_FIELDS, type TraceRecord } from '../messages/trace-record.ts';
+import { compressedVideo, FOXGLOVE_SCHEMAS, rawAudio } from './foxglove/messages.ts';
 import { McapFileWriter } from './mcap/file-writer.ts';
 import {
   CAMERA_TOPIC,
+  DEPTH_FORMAT,
+  DEPTH_TOPIC,
   EPISODE_METADATA,
   frameIdOf,
   GRIPPER_NAME,
@@ -28,6 +31,7 @@ const FLUSH_NS = 100e6;
 const SYNC_NS = 2e9;
 const NUMBERS_BYTES = 256 * 1024;
 const PICTURES_BYTES = 256 * 1024;
+const PICTURE_LANE = 1;
 /** Poses of the links are for viewers: no more often than they draw. */
 const TF_NS = 33e6;
 
@@ -48,6 +52,15 @@ export interface EpisodeStart {
 
 type FixedTopic = 'command' | 'state' | 'target' | 'row' | 'trace' | 'event';
 
+interface CameraChannels {
+  channel: number;
+  /** Of the picture written last. */
+  captureNs: number;
+  sequence: number;
+  depthChannel: number | null;
+  depths: number;
+}
+
 interface ArmChannels {
   poses: LinkPoses;
   tf: number;
@@ -64,13 +77,16 @@ export class EpisodeWriter {
   readonly #file: McapFileWriter;
   readonly #start: EpisodeStart;
   readonly #names: string[];
+  readonly #schemas = new Map<string, number>();
   readonly #encoder = new MessageEncoder();
   readonly #channels: Record<FixedTopic, number>;
   readonly #arm: ArmChannels | null;
   #torqueChannel: number | null = null;
   #motorChannel: number | null = null;
   #motorReports = 0;
-  readonly #cameras = new Map<string, { channel: number; captureNs: number; sequence: number }>();
+  readonly #cameras = new Map<string, CameraChannels>();
+  #soundChannel: number | null = null;
+  #soundBlocks = 0;
   readonly #values: Float64Array;
   readonly #finalPath: string;
   #flushedNs: number;
@@ -113,7 +129,14 @@ export class EpisodeWriter {
   }
 
   #ros(name: keyof typeof ROS2_SCHEMAS): number {
-    return this.#file.schema(name, 'ros2msg', ROS2_SCHEMAS[name]);
+    return this.#schema(name, 'ros2msg', ROS2_SCHEMAS[name]);
+  }
+
+  /** Written with the first channel that uses it. */
+  #schema(name: string, encoding: string, text: string | Uint8Array): number {
+    const known = this.#schemas.get(name) ?? this.#file.schema(name, encoding, text);
+    this.#schemas.set(name, known);
+    return known;
   }
 
   /** The robot's description, written at once, and the channels of its poses. */
@@ -139,7 +162,6 @@ export class EpisodeWriter {
     const ros = (name: keyof typeof ROS2_SCHEMAS) => this.#ros(name);
     const joints = ros('sensor_msgs/msg/JointState');
     const array = ros('std_msgs/msg/Float64MultiArray');
-    const image = ros('sensor_msgs/msg/CompressedImage');
     const channels = {
       command: file.channel(TOPICS.command, array, 'cdr', 0),
       state: file.channel(TOPICS.state, joints, 'cdr', 0),
@@ -149,10 +171,27 @@ export class EpisodeWriter {
       event: this.#jsonChannel(TOPICS.event, 'farhand.Event'),
     };
     for (const camera of cameras) {
-      const channel = file.channel(`${CAMERA_TOPIC}${camera}`, image, 'cdr', 1);
-      this.#cameras.set(camera, { channel, captureNs: Number.NaN, sequence: 0 });
+      const channel = this.#pictureChannel(camera);
+      const nothingYet = { captureNs: Number.NaN, sequence: 0, depthChannel: null, depths: 0 };
+      this.#cameras.set(camera, { channel, ...nothingYet });
     }
     return channels;
+  }
+
+  #pictureChannel(camera: string): number {
+    const topic = `${CAMERA_TOPIC}${camera}`;
+    return this.#isVideo
+      ? this.#foxgloveChannel(topic, 'foxglove.CompressedVideo')
+      : this.#file.channel(topic, this.#ros('sensor_msgs/msg/CompressedImage'), 'cdr', PICTURE_LANE);
+  }
+
+  #foxgloveChannel(topic: string, name: keyof typeof FOXGLOVE_SCHEMAS): number {
+    const schema = this.#schema(name, 'protobuf', FOXGLOVE_SCHEMAS[name]);
+    return this.#file.channel(topic, schema, 'protobuf', PICTURE_LANE);
+  }
+
+  get #isVideo(): boolean {
+    return this.#start.info.video === 'h264';
   }
 
   /** Converts an operator time to wall-clock time. */
@@ -215,11 +254,41 @@ export class EpisodeWriter {
     const seen = this.#cameras.get(camera);
     if (seen === undefined || seen.captureNs === frame.captureNs) return;
     seen.captureNs = frame.captureNs;
-    const known = Number.isFinite(frame.captureOperatorNs);
-    const stampNs = this.wallNsAt(known ? frame.captureOperatorNs : frame.arrivedNs);
+    const stampNs = this.#captureWallNs(frame);
     const id = frameIdOf(camera, frame.captureNs);
-    const data = this.#encoder.compressedImage(stampNs, id, frame.encoding, frame.bytes);
-    this.#put(seen.channel, seen.sequence++, timeNs, data);
+    if (!this.#isVideo) {
+      const data = this.#encoder.compressedImage(stampNs, id, frame.encoding, frame.bytes);
+      this.#put(seen.channel, seen.sequence++, timeNs, data);
+    }
+    if (frame.depth === undefined) return;
+    seen.depthChannel ??= this.#file.channel(
+      `${DEPTH_TOPIC}${camera}`,
+      this.#ros('sensor_msgs/msg/CompressedImage'),
+      'cdr',
+      PICTURE_LANE,
+    );
+    const depth = this.#encoder.compressedImage(stampNs, id, DEPTH_FORMAT, frame.depth);
+    this.#put(seen.depthChannel, seen.depths++, timeNs, depth);
+  }
+
+  #captureWallNs({ captureOperatorNs, arrivedNs }: ReceivedFrame): bigint {
+    return this.wallNsAt(Number.isFinite(captureOperatorNs) ? captureOperatorNs : arrivedNs);
+  }
+
+  /** An encoded picture of an episode with video: every one, in order, and before the rows that refer to it. */
+  video(frame: ReceivedFrame, annexB: Uint8Array): void {
+    const seen = this.#cameras.get(frame.camera);
+    if (seen === undefined) return;
+    const id = frameIdOf(frame.camera, frame.captureNs);
+    const timeNs = this.wallNsAt(Math.max(frame.arrivedNs, this.#start.startNs));
+    this.#put(seen.channel, seen.sequence++, timeNs, compressedVideo(this.#captureWallNs(frame), id, annexB));
+  }
+
+  /** A block of sound whose first sample was taken at `atNs`. */
+  sound(atNs: number, samples: Uint8Array, rateHz: number): void {
+    this.#soundChannel ??= this.#foxgloveChannel(TOPICS.sound, 'foxglove.RawAudio');
+    const timeNs = this.wallNsAt(atNs);
+    this.#put(this.#soundChannel, this.#soundBlocks++, timeNs, rawAudio(timeNs, samples, rateHz));
   }
 
   #vector(jointsRad: readonly number[], gripper: number): Float64Array {

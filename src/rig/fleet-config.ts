@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { SOUND_DEVICE, SOUND_DEVICE_FORM } from '../messages/sound-device.ts';
 
 /** How a robot and an operator of a fleet find each other; docs/fleet.md. */
 export const fleetConfig = z.strictObject({
@@ -70,10 +71,7 @@ export const fleetConfig = z.strictObject({
     .describe('robot: most bits per second of one camera as H.264; a slower path gets fewer'),
   audio: z
     .string()
-    .regex(
-      /^(test|(alsa|pulse):[A-Za-z0-9][\w.:,=@+-]{0,127})?$/,
-      'write alsa:DEVICE, pulse:SOURCE or test, or leave it empty',
-    )
+    .regex(SOUND_DEVICE, SOUND_DEVICE_FORM)
     .default('')
     .describe('robot: audio for the operator, as alsa:DEVICE or pulse:SOURCE; test: a tone; empty: none'),
 });

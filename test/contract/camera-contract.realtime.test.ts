@@ -89,6 +89,7 @@ const OPTIONS: Record<string, () => Record<string, unknown>[]> = {
   'image-sequence': () => [{ folder }],
   mjpeg: () => [{ from: url('/stream') }, { from: path.join(folder, 'stream.mjpeg') }],
   sim: () => [{}, { mount: 'wrist' }],
+  world: () => [{}, { depth: true }],
   v4l2: () => [{ device: '/dev/null', ffmpeg: ffmpeg() }],
 };
 /** Settings that name something that is not there. */
@@ -125,10 +126,10 @@ class Bench implements SourceHost {
   }
 
   emit(picture: Picture, captureNs: number): void {
-    const kept = picture.kind === 'rgb' ? { ...picture, pixels: picture.pixels.slice() } : picture;
-    this.taken.push({ picture: kept, captureNs });
+    this.taken.push({ picture: copyOf(picture), captureNs });
     // What it drew in is the source's again; a source that relies on what it left there is wrong.
     if (picture.kind === 'rgb') picture.pixels.fill(0x5a);
+    if (picture.kind === 'depth') picture.depthMm.fill(0x5a5a);
   }
 
   fail(error: TeleopError): void {
@@ -143,6 +144,16 @@ class Bench implements SourceHost {
       await sleep(this.#tick === null ? 5 : 1);
     }
   }
+}
+
+function copyOf(picture: Picture): Picture {
+  if (picture.kind === 'rgb') return { ...picture, pixels: picture.pixels.slice() };
+  return picture.kind === 'depth' ? { ...picture, depthMm: picture.depthMm.slice() } : picture;
+}
+
+function valuesOf(picture: Picture): ArrayLike<number> & Iterable<number> {
+  if (picture.kind === 'depth') return picture.depthMm;
+  return picture.kind === 'rgb' ? picture.pixels : coder.decode(picture.bytes)!.pixels;
 }
 
 function describeSource(name: string, plugin: SourcePlugin<unknown>, index: number): void {
@@ -162,16 +173,15 @@ function describeSource(name: string, plugin: SourcePlugin<unknown>, index: numb
         assert.ok(captureNs >= last && captureNs <= bench.clock.nowNs(), 'no picture is taken in the future');
         last = captureNs;
         if (picture.kind === 'jpeg') assert.equal(jpegEnd(picture.bytes), 'whole');
-        const { widthPx, heightPx, pixels } =
-          picture.kind === 'jpeg' ? coder.decode(picture.bytes)! : picture;
-        assert.deepEqual([widthPx, heightPx, pixels.length], [160, 120, 3 * 160 * 120]);
-        assert.ok(new Set(pixels).size > 1, 'a picture of something');
+        const { widthPx, heightPx } = picture.kind === 'jpeg' ? coder.decode(picture.bytes)! : picture;
+        const values = valuesOf(picture);
+        const channels = picture.kind === 'depth' ? 1 : 3;
+        assert.deepEqual([widthPx, heightPx, values.length], [160, 120, channels * 160 * 120]);
+        // Without a world there are no distances.
+        if (picture.kind !== 'depth') assert.ok(new Set(values).size > 1, 'a picture of something');
       }
-      const bytes = (i: number) => {
-        const { picture } = bench.taken[i]!;
-        return Buffer.from(picture.kind === 'jpeg' ? picture.bytes : picture.pixels).toString('base64');
-      };
-      assert.notEqual(bytes(0), bytes(1), 'something moves');
+      const [first, second] = bench.taken.map(({ picture }) => valuesOf(picture));
+      if (bench.taken[0]!.picture.kind !== 'depth') assert.notDeepEqual(first, second, 'something moves');
     } finally {
       source.dispose();
     }
@@ -200,7 +210,7 @@ function describeSource(name: string, plugin: SourcePlugin<unknown>, index: numb
 
 describe('every camera source', () => {
   for (const name of pluginNames('camera')) {
-    const ways = OPTIONS[name] === undefined ? 1 : ({ mjpeg: 2, sim: 2 }[name as string] ?? 1);
+    const ways = OPTIONS[name] === undefined ? 1 : ({ mjpeg: 2, sim: 2, world: 2 }[name as string] ?? 1);
     for (let i = 0; i < ways; i++)
       describe(`${name}, way ${i + 1}`, { skip: SKIP[name] ?? false }, async () => {
         describeSource(name, await loadPlugin('camera', name), i);

@@ -11,7 +11,10 @@ import { loadModel } from '../../src/rig/robot-models.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 import { pythonWith, runPython } from './python-venv.ts';
 
-const found = await pythonWith('mcap_ros2', 'mcap', 'mcap-ros2-support');
+const found = await pythonWith(
+  'mcap_ros2, mcap_protobuf',
+  ...['mcap', 'mcap-ros2-support', 'mcap-protobuf-support'],
+);
 const dir = temporaryFolder('mcap');
 
 interface Seen {
@@ -70,6 +73,35 @@ describe('a recording in Python', { skip: found.ok ? false : found.why }, () => 
     assert.equal(seen.schemas['/farhand/camera/front'], 'sensor_msgs/msg/CompressedImage');
     assert.deepEqual([seen.metadata['farhand.episode']!['robot'], seen.lastRow['seq']], ['test', 60]);
     assert.equal(seen.metadata['farhand.summary']!['rows'], 60);
+  });
+
+  it('has video, distances and sound that other libraries decode', async () => {
+    const file = path.join(dir, 'media.mcap');
+    const info = { ...emptyInfo('media', 6, ['front']), video: 'h264' as const };
+    const writer = new EpisodeWriter(file, startOf(info));
+    const shown = { ...received('front', 0, 0), depth: Uint8Array.of(1, 2, 3) };
+    const unit = Uint8Array.of(0, 0, 0, 1, 0x65, 9, 9, 9);
+    writer.video(shown, unit);
+    writer.sound(START_NS, new Uint8Array(640), 16_000);
+    const pictures = new Map([['front', shown]]);
+    writer.row(rowOf(0, 6, pictures, START_NS), START_NS, pictures);
+    writer.close({ ...info, rows: 1 });
+    const { topics, schemas } = await seenBy(python, file);
+    const video = topics['/farhand/camera/front']!;
+    assert.equal(schemas['/farhand/camera/front'], 'foxglove.CompressedVideo');
+    const sha = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex');
+    assert.deepEqual(
+      [video['count'], video['format'], video['frame'], video['sha']],
+      [1, 'h264', `front:${shown.captureNs}`, sha(unit)],
+    );
+    const sound = topics['/farhand/sound']!;
+    assert.deepEqual([sound['format'], sound['sound']], ['pcm-s16', [16_000, 1, 640]]);
+    assert.ok(Math.abs(Number(sound['stamp']) - Number(WALL_NS)) < 1000);
+    const depth = topics['/farhand/depth/front']!;
+    assert.deepEqual(
+      [depth['format'], depth['frame'], depth['sha']],
+      ['16UC1; png compressed ', `front:${shown.captureNs}`, sha(shown.depth)],
+    );
   });
 
   it('has the arm in 3D: a description, and poses of its links that lead to the tool', async () => {

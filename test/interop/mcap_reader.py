@@ -5,10 +5,11 @@ import json
 import sys
 
 from mcap.reader import make_reader
+from mcap_protobuf.decoder import DecoderFactory as ProtobufDecoderFactory
 from mcap_ros2.decoder import DecoderFactory
 
 with open(sys.argv[1], "rb") as stream:
-    reader = make_reader(stream, decoder_factories=[DecoderFactory()], validate_crcs=True)
+    reader = make_reader(stream, decoder_factories=[DecoderFactory(), ProtobufDecoderFactory()], validate_crcs=True)
     header = reader.get_header()
     summary = reader.get_summary()
     seen = {
@@ -35,6 +36,15 @@ with open(sys.argv[1], "rb") as stream:
             entry["format"] = ros.format
             entry["frame"] = ros.header.frame_id
             entry["sha"] = hashlib.sha256(bytes(ros.data)).hexdigest()
+        elif schema.name == "foxglove.CompressedVideo":
+            entry["format"] = ros.format
+            entry["frame"] = ros.frame_id
+            entry["sha"] = hashlib.sha256(ros.data).hexdigest()
+            entry["stamp"] = ros.timestamp.ToNanoseconds()
+        elif schema.name == "foxglove.RawAudio":
+            entry["format"] = ros.format
+            entry["sound"] = [ros.sample_rate, ros.number_of_channels, len(ros.data)]
+            entry["stamp"] = ros.timestamp.ToNanoseconds()
         elif schema.name.endswith("TFMessage"):
             entry["transforms"] = [
                 [

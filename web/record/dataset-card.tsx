@@ -10,6 +10,7 @@ export function DatasetCard({ store }: { store: RecordStore }) {
   const [text, setText] = useState('');
   const [fromS, setFromS] = useState('0');
   const [toS, setToS] = useState('');
+  const [other, setOther] = useState('');
   if (datasets.length === 0) return null;
   const busy = job?.state === 'running' || scores === null;
   const episodes = [...chosen].sort((a, b) => a - b);
@@ -23,6 +24,8 @@ export function DatasetCard({ store }: { store: RecordStore }) {
     if (!next.delete(episode)) next.add(episode);
     setChosen(next);
   };
+  const others = datasets.filter(({ name }) => name !== dataset);
+  const merged = others.some(({ name }) => name === other) ? other : (others[0]?.name ?? '');
   const isName = /^[A-Za-z0-9][\w.-]{0,63}$/.test(text);
   const button = (name: string, label: string, disabled: boolean, edit: () => Record<string, unknown>) => (
     <button
@@ -99,13 +102,26 @@ export function DatasetCard({ store }: { store: RecordStore }) {
           task: text,
         }))}
         {button('split', 'Copy into new', !isName || episodes.length === 0, () => ({ episodes, into: text }))}
-        {datasets
-          .filter(({ name }) => name !== dataset)
-          .slice(0, 1)
-          .map(({ name }) =>
-            button('merge', `Merge with ${name}`, !isName, () => ({ other: name, into: text })),
-          )}
       </div>
+      {others.length > 0 && (
+        <div class="export-row">
+          <label class="field">
+            <span>Other dataset</span>
+            <select
+              data-testid="dataset-other"
+              value={merged}
+              onChange={(event) => setOther(event.currentTarget.value)}
+            >
+              {others.map(({ name }) => (
+                <option key={name} value={name}>
+                  {name}
+                </option>
+              ))}
+            </select>
+          </label>
+          {button('merge', 'Merge into new', !isName, () => ({ other: merged, into: text }))}
+        </div>
+      )}
       {one !== undefined && (
         <div class="export-row">
           <Seconds label="From s" name="from" value={fromS} set={setFromS} />

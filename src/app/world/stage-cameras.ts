@@ -1,5 +1,7 @@
+import { DEFAULT_FAR_M, encodeDepth } from '../../camera/depth.ts';
 import type { JpegCoder } from '../../camera/encoder.ts';
 import { WorldView, worldShadows } from '../../camera/render/world-view.ts';
+import type { RgbPicture } from '../../camera/source.ts';
 import type { RobotModel } from '../../geometry/robot-model.ts';
 import type { ReceivedFrame } from '../../messages/recording.ts';
 import { WORLD_STATE, type WorldState } from '../../messages/world-state.ts';
@@ -29,6 +31,9 @@ interface Shot {
 interface Eye {
   view: WorldView;
   quality: number;
+  size: { widthPx: number; heightPx: number };
+  /** Of a camera that sees distances. */
+  farMm: number | null;
 }
 
 /**
@@ -55,7 +60,9 @@ export class StageCameras {
     const shadows = worldShadows(isSmall ? SMALL_SHADOWS_PX : undefined);
     for (const [name, { widthPx, heightPx, quality, options }] of cameras) {
       const mount = options['mount'] === 'wrist' ? 'wrist' : 'front';
-      this.#eyes.set(name, { view: new WorldView(model, { widthPx, heightPx, mount, shadows }), quality });
+      const view = new WorldView(model, { widthPx, heightPx, mount, shadows });
+      const farMm = options['depth'] === true ? 1000 * Number(options['farM'] ?? DEFAULT_FAR_M) : null;
+      this.#eyes.set(name, { view, quality, size: { widthPx, heightPx }, farMm });
     }
     this.#periodNs = 1e9 / Math.min(...cameras.map(([, { fpsHz }]) => fpsHz), 120);
     this.#driver = driver;
@@ -87,13 +94,23 @@ export class StageCameras {
     const hasShadows = this.#shaded === shot;
     this.#shaded = shot;
     const picture = eye.view.draw(shot.jointsRad, shot.world, shot.task, hasShadows);
-    const bytes = this.#coder.encode(picture, eye.quality);
     const { captureNs, arrivedNs } = shot;
     const frame: ReceivedFrame = {
-      ...{ camera, captureNs, encoding: 'jpeg', bytes, arrivedNs },
+      ...{ camera, captureNs, encoding: 'jpeg', arrivedNs, ...this.#encoded(eye, picture) },
       ...{ captureOperatorNs: captureNs, uncertaintyNs: 0 },
     };
     shot.frames.set(camera, frame);
     return frame;
+  }
+
+  #encoded(
+    { view, quality, size, farMm }: Eye,
+    picture: RgbPicture,
+  ): { bytes: Uint8Array; depth?: Uint8Array } {
+    if (farMm === null) return { bytes: this.#coder.encode(picture, quality) };
+    const depthMm = new Uint16Array(size.widthPx * size.heightPx);
+    view.depth(depthMm);
+    const { jpeg, png } = encodeDepth({ kind: 'depth', depthMm, ...size, farMm }, this.#coder, quality);
+    return { bytes: jpeg, depth: png };
   }
 }

@@ -23,6 +23,8 @@ export interface ArrivedFrame {
   captureNs: number;
   encodedNs: number;
   bytes: Uint8Array;
+  /** Distances as a PNG of 16 bits. */
+  depth?: Uint8Array;
   /** When its first byte arrived, if known. */
   firstNs: number;
 }

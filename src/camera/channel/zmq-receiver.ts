@@ -1,6 +1,7 @@
 import type { Reason } from '../../core/counters.ts';
 import type { Clock } from '../../core/time/clock.ts';
 import { loadZmq } from '../../native/zeromq.ts';
+import { isDepthPng } from '../depth.ts';
 import { endsJpeg, stampNs, startsJpeg } from '../jpeg-structure.ts';
 import type { ArrivedFrame, FrameReceiver, FrameReceiverConfig } from './frame-receiver.ts';
 
@@ -47,13 +48,16 @@ export async function openZmqReceiver(
   return { close: () => socket.close() };
 }
 
-/** Message parts: name, capture time (decimal ns), encoding, bytes, time ready. Further parts are ignored. */
+/**
+ * Message parts: name, capture time (decimal ns), encoding, bytes, time ready, and distances if the camera has them.
+ * Further parts are ignored.
+ */
 export function parseFrame(
   parts: readonly Uint8Array[],
   cameras: readonly string[],
   nowNs: number,
 ): ArrivedFrame | Reason {
-  const [name, stamp, encoding, bytes, ready] = parts;
+  const [name, stamp, encoding, bytes, ready, depth] = parts;
   if (bytes === undefined) return 'short';
   const camera = name!.length <= 32 ? text.decode(name) : '';
   if (!cameras.includes(camera)) return 'unknown-source';
@@ -62,5 +66,6 @@ export function parseFrame(
   if (encoding!.length > 8 || text.decode(encoding) !== 'jpeg') return 'bad-tag';
   if (!startsJpeg(bytes) || !endsJpeg(bytes)) return 'malformed';
   const encodedNs = ready !== undefined && ready.length <= 17 ? stampNs(text.decode(ready)) : Number.NaN;
-  return { camera, captureNs, encodedNs, bytes, firstNs: nowNs };
+  const distances = depth !== undefined && isDepthPng(depth) ? { depth } : {};
+  return { camera, captureNs, encodedNs, bytes, firstNs: nowNs, ...distances };
 }

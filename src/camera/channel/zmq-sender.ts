@@ -14,7 +14,7 @@ const HEARTBEAT_MS = 1000;
 
 /**
  * One PUB socket for all cameras. Message: name, capture time in decimal nanoseconds, encoding, bytes, and
- * the time the picture was ready to be sent, in decimal nanoseconds. Each subscriber has a queue of one
+ * the time the picture was ready to be sent, in decimal nanoseconds; for a depth camera the distances. Each subscriber has a queue of one
  * picture per camera; libzmq silently drops what does not fit, for that subscriber only. Only pictures that
  * never reached it are counted.
  */
@@ -46,9 +46,10 @@ export async function openZmqSender(
     busy = true;
     for (const [name, frame] of waiting) {
       waiting.delete(name);
-      const { captureNs, encodedNs, encoding, bytes } = frame;
+      const { captureNs, encodedNs, encoding, bytes, depth } = frame;
       const ready = encodedNs === undefined ? '' : String(encodedNs);
-      await socket.send([name, String(captureNs), encoding, bytes, ready]).catch(() => {});
+      const parts = [name, String(captureNs), encoding, bytes, ready];
+      await socket.send(depth === undefined ? parts : [...parts, depth]).catch(() => {});
     }
     busy = false;
   };

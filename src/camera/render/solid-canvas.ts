@@ -20,6 +20,7 @@ const DIFFUSE = 0.55;
 const TABLE_BIAS_M = 0.004;
 const SOLID_BIAS_M = 0.006;
 const NEAR_M = 0.01;
+const MAX_MM = 65_535;
 
 /** Draws solids and a table with a depth buffer and one light with shadows. Drawing does not allocate. */
 export class SolidCanvas {
@@ -43,6 +44,14 @@ export class SolidCanvas {
     this.#drawTable(view);
     for (const solid of solids) this.#drawSolid(view, solid);
     return this.picture;
+  }
+
+  /** Fills the distances of the picture drawn last; 0: nothing there, or too far. */
+  depth(outMm: Uint16Array): void {
+    for (let at = 0; at < outMm.length; at++) {
+      const depthMm = this.#nearness[at] === 0 ? 0 : 1000 / this.#nearness[at]!;
+      outMm[at] = depthMm > MAX_MM ? 0 : Math.round(depthMm);
+    }
   }
 
   #drawTable({ axes, eyeM, focalPx, centreX, centreY }: View): void {

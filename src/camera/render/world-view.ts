@@ -92,6 +92,11 @@ export class WorldView {
     return this.#canvas.draw(this.#view, this.#solids, hasShadows);
   }
 
+  /** Distances of the picture drawn last. */
+  depth(outMm: Uint16Array): void {
+    this.#canvas.depth(outMm);
+  }
+
   #build(task: string): void {
     this.#task = task;
     const bodies = TASKS.find(({ name }) => name === task)?.bodies() ?? [];

@@ -9,6 +9,12 @@ export interface EncoderSettings {
   views: number;
   fpsHz: number;
   kbitS: number;
+  /** For a recording: constant quality instead of a rate, and a key picture at least this often. */
+  constantQuality?: { crf: number; keyEvery: number };
+  /** Pictures in the encoder; a further one is not accepted. */
+  mostInside?: number;
+  /** The setting that does without it, for error messages. */
+  otherwise?: string;
 }
 
 /** One picture as H.264: NAL units, each after its length in four bytes. Its bytes belong to the receiver. */
@@ -26,7 +32,6 @@ export interface EncoderHandlers {
 
 /** Below the robot's own threads, as for the encoding of JPEG. */
 const NICE = 10;
-/** Pictures in the encoder; a further one is not accepted. */
 const MOST_INSIDE = 2;
 /** The size of a picture may exceed the mean by this factor. */
 const BUFFER_PICTURES = 3;
@@ -34,18 +39,28 @@ const BUFFER_PICTURES = 3;
 const STEP_MS = 20;
 const KEY_IF = 'expr:eq(mod(round(t*1000),2),1)';
 
-function argumentsOf({ views, fpsHz, kbitS }: EncoderSettings): string[] {
-  const even = 'pad=ceil(iw/2)*2:ceil(ih/2)*2,format=yuv420p';
-  const picture = views === 2 ? ['-filter_complex', `[0:0][0:1]hstack,${even}`] : ['-vf', even];
+function rateOf({ fpsHz, kbitS, constantQuality }: EncoderSettings): string[] {
+  if (constantQuality !== undefined) {
+    const { crf, keyEvery } = constantQuality;
+    const keys = ['-g', String(keyEvery), '-sc_threshold', '0'];
+    return ['-preset', 'veryfast', '-profile:v', 'main', '-crf', String(crf), ...keys];
+  }
   const rate = ['-b:v', `${kbitS}k`, '-maxrate', `${kbitS}k`];
   const buffer = ['-bufsize', `${Math.ceil((BUFFER_PICTURES * kbitS) / fpsHz)}k`];
+  return ['-preset', 'superfast', '-profile:v', 'baseline', ...rate, ...buffer, '-g', '100000'];
+}
+
+function argumentsOf(settings: EncoderSettings): string[] {
+  const { views, fpsHz } = settings;
+  const even = 'pad=ceil(iw/2)*2:ceil(ih/2)*2,format=yuv420p';
+  const picture = views === 2 ? ['-filter_complex', `[0:0][0:1]hstack,${even}`] : ['-vf', even];
   return [
     ...['-hide_banner', '-loglevel', 'error', '-probesize', '32', '-analyzeduration', '0', '-threads', '1'],
     ...['-f', 'matroska', '-i', 'pipe:0', ...picture, '-fps_mode', 'passthrough', '-enc_time_base', '1/1000'],
-    ...['-c:v', 'libx264', '-preset', 'superfast', '-tune', 'zerolatency', '-profile:v', 'baseline'],
+    ...['-c:v', 'libx264', '-tune', 'zerolatency'],
     // Rates are per picture, whatever the time steps are.
-    ...['-x264-params', `fps=${Math.round(fpsHz * 1000)}/1000`, '-threads', '1', ...rate, ...buffer],
-    ...['-g', '100000', '-forced-idr', '1', '-force_key_frames', KEY_IF],
+    ...['-x264-params', `fps=${Math.round(fpsHz * 1000)}/1000`, '-threads', '1', ...rateOf(settings)],
+    ...['-forced-idr', '1', '-force_key_frames', KEY_IF],
     ...['-flush_packets', '1', '-f', 'flv', 'pipe:1'],
   ];
 }
@@ -73,17 +88,17 @@ export class H264Encoder {
       this.#errors = (this.#errors + data.toString()).slice(-2000);
     });
     stdin!.on('error', () => {});
-    this.#child.on('error', (cause) => this.#fail(missing(ffmpeg, cause)));
+    this.#child.on('error', (cause) => this.#fail(missing(ffmpeg, settings, cause)));
     this.#child.on('close', (code, signal) => {
       const reason = this.#errors.trim().split('\n').at(-1) || `it exited with ${code ?? signal}`;
-      this.#fail(failed(reason));
+      this.#fail(failed(reason, settings));
     });
     stdin!.write(matroskaHeader(settings.views));
   }
 
   /** One picture per view. False: the encoder is busy, the picture was dropped. */
   encode(jpegs: readonly Uint8Array[], captureNs: number, isKey: boolean): boolean {
-    if (this.#closed || this.#inside.size >= MOST_INSIDE) return false;
+    if (this.#closed || this.#inside.size >= (this.settings.mostInside ?? MOST_INSIDE)) return false;
     this.#timeMs += STEP_MS - (this.#timeMs & 1);
     if (isKey && this.#timeMs > 0) this.#timeMs++;
     this.#inside.set(this.#timeMs, captureNs);
@@ -121,13 +136,19 @@ function tryNice(pid: number): void {
   }
 }
 
-const missing = (ffmpeg: string, cause: unknown): TeleopError =>
+const JPEG_INSTEAD = 'fleet.video=jpeg';
+
+const missing = (
+  ffmpeg: string,
+  { otherwise = JPEG_INSTEAD }: EncoderSettings,
+  cause: unknown,
+): TeleopError =>
   new TeleopError('native-unavailable', `${ffmpeg} cannot be started to encode H.264`, {
-    hint: 'Install it (`apt install ffmpeg`), or set fleet.video=jpeg.',
+    hint: `Install it (\`apt install ffmpeg\`), or set ${otherwise}.`,
     cause,
   });
 
-const failed = (reason: string): TeleopError =>
+const failed = (reason: string, { otherwise = JPEG_INSTEAD }: EncoderSettings): TeleopError =>
   new TeleopError('camera-failed', `ffmpeg stopped encoding H.264: ${reason}`, {
-    hint: 'ffmpeg needs libx264 (`ffmpeg -encoders | grep libx264`); or set fleet.video=jpeg.',
+    hint: `ffmpeg needs libx264 (\`ffmpeg -encoders | grep libx264\`); or set ${otherwise}.`,
   });

@@ -3,6 +3,7 @@ import type { CheckedData } from './check-data.ts';
 import type { CheckedVideo } from './check-videos.ts';
 import type { EpisodeMeta } from './episode-meta.ts';
 import type { DatasetInfo } from './layout.ts';
+import { findMisplaced, type Misplaced } from './picture-order.ts';
 import type { Problems } from './problems.ts';
 import { decodeSmall, largestDifference, lumaOf, meanDifference } from './small-pictures.ts';
 
@@ -142,7 +143,7 @@ function checkLuma(
   if (recorded === undefined) return;
   const shown = pictures.map(lumaOf);
   const at = shown.findIndex((luma, i) => meanDifference(luma, recorded[from + i] ?? luma) > LUMA_SLACK);
-  if (at < 0) return;
+  if (at < 0) return checkOrder(video, episode, from, findMisplaced(shown, recorded.slice(from)), problems);
   const match = [...lumas].find(([other, episodes]) => {
     const theirs = episodes.get(episode.episode)?.[from + at];
     return other !== camera && theirs !== undefined && meanDifference(shown[at]!, theirs) <= LUMA_SLACK;
@@ -153,6 +154,27 @@ function checkLuma(
     video.file,
     from + at,
     `episode ${episode.episode}: the picture of row ${from + at} is not the one that was recorded${hint}`,
+  );
+}
+
+function checkOrder(
+  { file }: CheckedVideo,
+  { episode }: EpisodeMeta,
+  from: number,
+  found: Misplaced | null,
+  problems: Problems,
+): void {
+  if (found === null) return;
+  const { from: at, lag } = found;
+  const how =
+    lag === null
+      ? 'do not change as those that were recorded'
+      : `are ${Math.abs(lag)} rows too ${lag > 0 ? 'late' : 'early'}`;
+  problems.add(
+    'picture',
+    file,
+    from + at,
+    `episode ${episode}: the pictures from row ${from + at} on ${how}`,
   );
 }
 

@@ -1,6 +1,6 @@
-import { closeSync, fsyncSync, mkdirSync, openSync, writeSync } from 'node:fs';
+import { closeSync, fsyncSync, mkdirSync, openSync, readFileSync, statSync, writeSync } from 'node:fs';
 import path from 'node:path';
-import { asyncBufferFromFile, parquetMetadataAsync, parquetReadObjects } from 'hyparquet';
+import { type AsyncBuffer, asyncBufferFromFile, parquetMetadataAsync, parquetReadObjects } from 'hyparquet';
 import { parquetWriteBuffer } from 'hyparquet-writer';
 
 /** Physical types we write; `depth` is the number of lists around a value. */
@@ -77,8 +77,21 @@ export interface ParquetFile {
   read(start: number, end: number, columns?: string[]): Promise<Record<string, unknown>[]>;
 }
 
+/** Files up to this size are read at once: opening one for each of its columns takes longer. */
+const WHOLE_BYTES = 16 << 20;
+
+async function bufferOf(file: string): Promise<AsyncBuffer> {
+  if (statSync(file).size > WHOLE_BYTES) return asyncBufferFromFile(file);
+  const bytes = readFileSync(file);
+  const { buffer, byteOffset, byteLength } = Uint8Array.from(bytes);
+  return {
+    byteLength,
+    slice: (from, to) => buffer.slice(byteOffset + from, byteOffset + (to ?? byteLength)),
+  };
+}
+
 export async function openParquet(file: string): Promise<ParquetFile> {
-  const buffer = await asyncBufferFromFile(file);
+  const buffer = await bufferOf(file);
   const metadata = await parquetMetadataAsync(buffer);
   const columns: string[] = [];
   const types: Record<string, string> = {};

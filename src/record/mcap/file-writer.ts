@@ -134,9 +134,10 @@ export class McapFileWriter {
     return this.#position;
   }
 
-  schema(name: string, encoding: string, text: string): number {
+  schema(name: string, encoding: string, text: string | Uint8Array): number {
     const id = this.#schemas.length + 1;
-    this.addSchema({ id, name, encoding, data: new TextEncoder().encode(text) });
+    const data = typeof text === 'string' ? new TextEncoder().encode(text) : text;
+    this.addSchema({ id, name, encoding, data });
     return id;
   }
 

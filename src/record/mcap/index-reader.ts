@@ -32,6 +32,7 @@ const MESSAGE_HEAD_BYTES = 22;
 
 export interface MessageHead {
   channelId: number;
+  sequence: number;
   dataOffset: number;
   dataBytes: number;
   head: Uint8Array;
@@ -105,14 +106,14 @@ export class McapFile {
     closeSync(this.#fd);
   }
 
-  /** From the summary, or without one from a walk over the record headers. */
-  index(): McapIndex {
+  /** From the summary, or without one from a walk over the record headers. `hasChunks`: false leaves them out. */
+  index(hasChunks = true): McapIndex {
     const start = this.read(0, MAGIC.length);
     if (!isMagic(start))
       throw new TeleopError('file-unreadable', `${this.path} is not an MCAP file`, {
         hint: 'Recordings end in .mcap or .mcap.part.',
       });
-    const summary = this.summary();
+    const summary = this.summary(hasChunks);
     return summary !== null && this.#canHold(summary.chunks) ? summary : this.#walk();
   }
 
@@ -127,7 +128,7 @@ export class McapFile {
   }
 
   /** From the summary only; null if the file has none. */
-  summary(): McapIndex | null {
+  summary(hasChunks = true): McapIndex | null {
     if (this.sizeBytes < FOOTER_BYTES) return null;
     const end = this.read(this.sizeBytes - FOOTER_BYTES, FOOTER_BYTES);
     if (end.length < FOOTER_BYTES || !isMagic(end.subarray(-MAGIC.length)) || end[0] !== Opcode.FOOTER)
@@ -142,7 +143,7 @@ export class McapFile {
     )) {
       noteDeclaration(index, opcode, body);
       if (opcode === Opcode.CHUNK_INDEX) {
-        const chunk = readChunkIndex(body);
+        const chunk = hasChunks ? readChunkIndex(body) : null;
         if (chunk !== null) index.chunks.push(chunk);
       } else if (opcode === Opcode.METADATA_INDEX) {
         const from = new FieldReader(body);
@@ -204,9 +205,11 @@ export class McapFile {
       const length = record.size();
       if (!record.ok || offset + PREFIX_BYTES + length > end) return;
       const channelId = record.u16();
+      const sequence = record.u32();
       if (opcode === Opcode.MESSAGE && length >= MESSAGE_HEAD_BYTES)
         yield {
           channelId,
+          sequence,
           dataOffset: offset + PREFIX_BYTES + MESSAGE_HEAD_BYTES,
           dataBytes: length - MESSAGE_HEAD_BYTES,
           head: bytes.subarray(PREFIX_BYTES + MESSAGE_HEAD_BYTES, PREFIX_BYTES + length),
