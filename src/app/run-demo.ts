@@ -3,8 +3,9 @@ import type { ConfigEntry } from '../core/config.ts';
 import { TeleopError } from '../core/errors.ts';
 import type { DemoLink } from '../messages/console.ts';
 import type { RoleReport } from '../messages/role-report.ts';
+import { armRigs } from '../rig/arms.ts';
 import { linkKeys, refuseWebrtc } from '../rig/link-keys.ts';
-import { loadRig } from '../rig/rig.ts';
+import { loadRig, type Rig } from '../rig/rig.ts';
 import { readTraceParts } from '../trace/read-file.ts';
 import { createReport, summaryOf, type TraceSummary } from '../trace/report.ts';
 import { PROFILE_NAMES, PROFILES, type ProfileName } from '../wire/emulator/profiles.ts';
@@ -48,15 +49,14 @@ const GRACE_MS = 5000;
 export const DEMO_CAMERAS = ['cameras.list.front.source=sim', 'cameras.list.pattern.source=test-pattern'];
 const MAX_RESTARTS = 3;
 const DESK_TRIES = 3;
-const ROLE_PORTS = ['link.commandPort', 'link.statePort', 'link.syncPort'];
-/** Ports that the demo chooses unless the user does. */
-const DEMO_PORTS = [
-  ...ROLE_PORTS,
-  'console.port',
-  'console.deskPort',
-  'console.telemetryPort',
-  'cameras.port',
-];
+const LINK_PORTS = ['commandPort', 'statePort', 'syncPort'] as const;
+/** Settings of the ports of each link. */
+const portKeys = ({ arms }: Rig): string[] =>
+  (arms === null ? ['link'] : ['arms.left.link', 'arms.right.link']).flatMap((link) =>
+    LINK_PORTS.map((name) => `${link}.${name}`),
+  );
+/** Ports that the demo chooses unless the user does, beside those of the links. */
+const DEMO_PORTS = ['console.port', 'console.deskPort', 'console.telemetryPort', 'cameras.port'];
 
 /** Starts, watches and ends both roles and the console as processes. */
 export async function runDemo(requested: DemoOptions): Promise<DemoResult> {
@@ -80,7 +80,9 @@ async function checkDemo({ rig, overrides, headless, link }: DemoOptions): Promi
   resolveLink(linkRequest(link));
   if (config.link.security === 'plain' || config.link.keyFile !== '')
     for (const role of ['robot', 'operator'] as const) linkKeys(role, config);
-  const others = DEMO_PORTS.filter((key) => !isChosen(entries, key));
+  const others = [...portKeys(config), ...LINK_PORTS.map((name) => `link.${name}`), ...DEMO_PORTS].filter(
+    (key) => !isChosen(entries, key),
+  );
   await preflight(config, ['robot', 'operator', ...(headless ? [] : ['console' as const])], others);
 }
 
@@ -168,8 +170,6 @@ interface EmulatedLink {
   operatorOverrides: string[];
 }
 
-const LINK_PORTS = ['commandPort', 'statePort', 'syncPort'] as const;
-
 /** With a page there is always a link, switched on the page; at first it forwards everything at once. */
 async function emulatedLink(
   { rig, link: requested, headless }: DemoOptions,
@@ -184,7 +184,8 @@ async function emulatedLink(
     throw new TeleopError('bad-option', '--link emulates UDP, and this rig uses ZeroMQ', {
       hint: 'Use link.transport=udp, or omit --link.',
     });
-  const mappings = LINK_PORTS.map((name) => ({ listen: '0', target: String(config.link[name]) }));
+  const targets = armRigs(config).flatMap((arm) => LINK_PORTS.map((name) => arm.rig.link[name]));
+  const mappings = targets.map((port) => ({ listen: '0', target: String(port) }));
   const options = linkRequest(requested);
   const name = options.trace?.name ?? options.profile ?? '';
   const page = ['robot.network=none', 'robot.allowPlayoutChoice=true'];
@@ -193,7 +194,7 @@ async function emulatedLink(
     link,
     profile: name,
     overrides: headless ? [`robot.network=emulated ${name}`] : page,
-    operatorOverrides: LINK_PORTS.map((name, i) => `link.${name}=${link.ports[i]}`),
+    operatorOverrides: portKeys(config).map((key, i) => `${key}=${link.ports[i]}`),
   };
 }
 
@@ -212,7 +213,7 @@ function noTrace(): TeleopError {
 /** Free ports for everything the user did not choose, so that two demos can run side by side. */
 async function portOverrides({ rig, overrides }: DemoOptions): Promise<string[]> {
   const { config, entries } = loadRig(rig, overrides);
-  const keys = ROLE_PORTS;
+  const keys = portKeys(config);
   const ports = await freeUdpPorts(keys.length);
   const added = keys.map((key, i) => ({ key, port: ports[i]! }));
   added.push({ key: 'console.port', port: await freeTcpPort(config.console.host, config.console.port) });
