@@ -92,7 +92,7 @@ async function openOperatorArm(
   const { rig, model, memory, robotHost } = arm;
   const { commandPort, statePort, syncPort, transport } = rig.link;
   const peer = (port: number) => peerOf(robotHost, port);
-  const [psk] = transport === 'zmq' ? [] : start.keys;
+  const [psk] = transport === 'zmq' ? [] : arm.keys;
   const tunnel =
     psk === undefined
       ? null

@@ -110,7 +110,7 @@ type OwnParts = Pick<
 
 function openArm(start: ControlStart, arm: ArmStart, outbox: Outbox, own: OwnParts): RobotArm {
   const { rig, model, memory } = arm;
-  const keys = rig.link.transport === 'zmq' ? [] : start.keys;
+  const keys = rig.link.transport === 'zmq' ? [] : arm.keys;
   const tunnel =
     keys.length === 0
       ? null

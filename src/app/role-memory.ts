@@ -58,6 +58,8 @@ export interface ArmStart {
   memory: RoleMemory;
   /** The model of the arm beside it. */
   neighbour: RobotModel | null;
+  /** Paired keys; empty on a plain link. */
+  keys: Uint8Array[];
 }
 
 /** Start data of a control worker: of the only arm, or of the left one with the right one in `second`. */
@@ -66,8 +68,6 @@ export interface ControlStart extends ArmStart {
   second: ArmStart | null;
   /** Operator: session number. Robot: boot number. */
   identity: number;
-  /** Paired keys; empty on a plain link. */
-  keys: Uint8Array[];
   /** Robot: ids of keys whose machines may only watch and stop it. */
   viewers: string[];
   /** Robot: what playout learnt about each network in earlier sessions. */

@@ -76,10 +76,9 @@ export function startRole(
   givenKeys?: Uint8Array[],
   onSaving: (text: string) => void = () => {},
 ): RoleHandle {
-  const arms = openArms(role, rig);
-  const [{ model, memory }] = arms;
   const viewers = givenKeys === undefined && role === 'robot' ? viewerKeys(rig) : [];
-  const keys = givenKeys ?? drivingKeys(role, rig, viewers);
+  const arms = openArms(role, rig, (own) => givenKeys ?? drivingKeys(role, own, viewers));
+  const [{ model, memory, keys }] = arms;
   const flights =
     role === 'robot' ? arms.map((arm) => new FlightFiles(arm.rig, arm.model, arm.memory.flight)) : [];
   const video = new VideoGate((event) => void trace.then((opened) => opened?.video(event)).catch(() => {}));
@@ -94,7 +93,7 @@ export function startRole(
   settle.unref();
 
   const priors = role === 'robot' ? loadPriors() : {};
-  const control = controlThread({ role, identity, keys, viewers, priors }, arms, (message) => {
+  const control = controlThread({ role, identity, viewers, priors }, arms, (message) => {
     const which = arms.findIndex(({ side }) => side === message.side);
     onTransition(
       message.side === null ? message : { ...message, cause: `${message.side}: ${message.cause}` },
@@ -244,7 +243,7 @@ export function startRole(
 type OpenArm = Omit<ArmStart, 'robotHost'>;
 
 /** The arms of the rig with their memory; what belongs to the process is in the memory of the first. */
-function openArms(role: Role, rig: Rig): [OpenArm, ...OpenArm[]] {
+function openArms(role: Role, rig: Rig, keysOf: (rig: Rig) => Uint8Array[]): [OpenArm, ...OpenArm[]] {
   const found = armRigs(rig).map((arm) => ({ ...arm, model: loadModel(arm.rig.model) }));
   const width = found.reduce((sum, arm) => sum + recordedWidth(recordedArm(arm)), 0);
   const recorded = found.length === 1 ? found[0]!.model.joints.length : width;
@@ -257,7 +256,7 @@ function openArms(role: Role, rig: Rig): [OpenArm, ...OpenArm[]] {
     const { flags, counters, lateness, person } = first ?? own;
     const memory = { ...own, flags, counters, lateness, person };
     first ??= memory;
-    return { side, rig, model, neighbour, memory };
+    return { side, rig, model, neighbour, memory, keys: keysOf(rig) };
   });
   if (role === 'operator' && arms.length > 1) Atomics.store(drivenFlag(first!), 0, arms.length - 1);
   return arms as [OpenArm, ...OpenArm[]];

@@ -8,6 +8,7 @@ import { linkKeys, refuseWebrtc } from '../rig/link-keys.ts';
 import { loadRig, type Rig } from '../rig/rig.ts';
 import { readTraceParts } from '../trace/read-file.ts';
 import { createReport, summaryOf, type TraceSummary } from '../trace/report.ts';
+import { type Skew, SkewMeter } from '../trace/skew.ts';
 import { PROFILE_NAMES, PROFILES, type ProfileName } from '../wire/emulator/profiles.ts';
 import { type LinkRequest, resolveLink } from '../wire/emulator/settings.ts';
 import type { LinkStats } from '../wire/emulator/stats.ts';
@@ -39,6 +40,8 @@ export interface DemoResult {
   /** Statistics of the emulated link, if there was one. */
   link: LinkStats | null;
   tracePath: string;
+  /** Of two arms: how far apart they applied the commands of one tick. */
+  skew?: Skew;
   reports: RoleReport[];
   /** Episodes saved in this run, including those that the limits rejected. */
   episodes: number;
@@ -155,7 +158,23 @@ async function resultOf(family: Family, link: LinkStats | null): Promise<DemoRes
   await readTraceParts(tracePath, (record) => report.add(record)).catch((error: unknown) => {
     throw losses.length === 0 ? error : lost(losses, error);
   });
-  return { summary: summaryOf(report.finish()), link, tracePath, reports, episodes: family.episodes };
+  const second = family.reportOf('operator')?.secondTracePath;
+  const skew = second === undefined ? {} : { skew: await skewOf(tracePath, second) };
+  return {
+    summary: summaryOf(report.finish()),
+    link,
+    tracePath,
+    ...skew,
+    reports,
+    episodes: family.episodes,
+  };
+}
+
+async function skewOf(left: string, right: string): Promise<Skew> {
+  const meter = new SkewMeter();
+  await readTraceParts(left, (record) => meter.addLeft(record));
+  await readTraceParts(right, (record) => meter.addRight(record));
+  return meter.finish();
 }
 
 const linkRequest = (requested: DemoOptions['link']): LinkRequest =>

@@ -89,7 +89,12 @@ export class TwoArmRig {
     const rows = new TwoArmRows(first, arms.map(recordedArm), counters);
     const playout = new SharedPlayout(rigPolicy(arms[0]!.rig));
     for (const [i, arm] of arms.entries()) {
-      const robotMemory = createRoleMemory('robot', arm.model.joints.length, 200, arms[1 - i]!.model.joints.length);
+      const robotMemory = createRoleMemory(
+        'robot',
+        arm.model.joints.length,
+        200,
+        arms[1 - i]!.model.joints.length,
+      );
       const operatorMemory = i === 0 ? first : createRoleMemory('operator', arm.model.joints.length);
       const sim = await openSim(arm.model, clock);
       const driver = new RecordingDriver(wrapDriver(sim, i), clock, judgedJoints(arm.rig, arm.model));
@@ -156,8 +161,7 @@ export class TwoArmRig {
   runFor(ms: number): void {
     const row = emptyRow(this.width);
     this.network.run(this.clock.nowNs() + ms * MS);
-    while (this.#rowRing.shift(row.packed))
-      this.rows.push(RING_ROW.plain(row));
+    while (this.#rowRing.shift(row.packed)) this.rows.push(RING_ROW.plain(row));
   }
 
   get width(): number {
