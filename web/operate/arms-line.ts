@@ -22,7 +22,7 @@ export class ArmsLine {
       button.addEventListener('click', () => this.#send({ kind: 'drive', side: SIDES[i]! }));
     });
     window.addEventListener('keydown', (event) => {
-      if (event.code !== 'KeyX' || event.repeat || event.ctrlKey || event.metaKey || event.altKey) return;
+      if (event.code !== 'KeyT' || event.repeat || event.ctrlKey || event.metaKey || event.altKey) return;
       if (this.#driven !== null && !isTyping(event.target))
         this.#send({ kind: 'drive', side: SIDES[1 - this.#driven]! });
     });

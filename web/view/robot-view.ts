@@ -111,9 +111,25 @@ export class RobotView {
 
   /** Moves the camera to a preset, which shows the whole workspace or rides on the wrist. */
   look(preset: ViewPreset): void {
-    this.#camera.setSubject(reachOf(this.#model), this.#world?.homeTip ?? null);
+    this.#camera.setSubject(reachOf(this.#model) + this.#betweenM / 2, this.#centre());
     this.#camera.show(preset);
     this.#request();
+  }
+
+  /** Distance between the bases of two arms; 0 for one. */
+  get #betweenM(): number {
+    const [a, b] = this.#arms.map(({ base }) => base.xyzM);
+    return a && b ? Math.hypot(...a.map((m, i) => m - b[i]!)) : 0;
+  }
+
+  /** What the camera looks at: the tool at home, and between two arms rather than at one of them. */
+  #centre(): Vector3 | null {
+    const tip = this.#world?.homeTip ?? null;
+    if (tip === null || this.#arms.length === 0) return tip;
+    const [x = 0, y = 0] = [0, 1].map(
+      (axis) => this.#arms.reduce((sum, { base }) => sum + base.xyzM[axis]!, 0) / this.#arms.length,
+    );
+    return new Vector3(x + 0.3, tip.y, -y);
   }
 
   /** Whether the camera keeps tool and hand in the frame. */
