@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { openInputs } from '../../src/app/open-operator.ts';
 import { recordedArm } from '../../src/app/recorded-robot.ts';
 import { loadPlugin, pluginConfig } from '../../src/app/registry.ts';
 import { createRoleMemory, type RoleMemory } from '../../src/app/role-memory.ts';
@@ -8,6 +9,12 @@ import { SnapshotBoard } from '../../src/core/memory/snapshot.ts';
 import { DurationHistogram } from '../../src/core/statistics/histogram.ts';
 import { type Clock, ManualClock } from '../../src/core/time/clock.ts';
 import type { RobotModel } from '../../src/geometry/robot-model.ts';
+import {
+  encodeEnvelope,
+  encodeXr,
+  XR_ENVELOPE_BYTES,
+  type XrPacket,
+} from '../../src/input/codecs/webxr-codec.ts';
 import { emptyRow, RING_ROW, type RingRow } from '../../src/messages/ring-row.ts';
 import { drivenFlag, recorderFlag } from '../../src/messages/role-flags.ts';
 import { TRACE, type TraceRecord } from '../../src/messages/trace-record.ts';
@@ -22,7 +29,7 @@ import { RobotLoop } from '../../src/robot/loop.ts';
 import { rigPolicy } from '../../src/robot/playout/rig-policy.ts';
 import { SharedPlayout } from '../../src/robot/playout/shared.ts';
 import { TwoArmRobot } from '../../src/robot/two-arm-robot.ts';
-import { writeFrame } from '../../src/wire/codecs/frame.ts';
+import { writeFrame, writeTag } from '../../src/wire/codecs/frame.ts';
 import { type Outbox, peerOf } from '../../src/wire/reactor.ts';
 import { type Impairment, LocalNetwork } from '../../src/wire/transports/local.ts';
 import { judgedJoints, MS, OPERATOR_HOST, RecordingDriver, ROBOT_HOST, TestHand } from './simulated-rig.ts';
@@ -44,6 +51,8 @@ export interface TwoArmOptions {
   rig?: string;
   overrides?: string[];
   wrapDriver?: (arm: Driver, index: number) => Driver;
+  /** The rig's own inputs instead of the hands of the test. */
+  ownInputs?: boolean;
 }
 
 /** Two arms over a simulated network in simulated time, each moved by a hand of the test; deterministic. */
@@ -73,7 +82,7 @@ export class TwoArmRig {
     return rig;
   }
 
-  async #open({ wrapDriver = (arm) => arm }: TwoArmOptions): Promise<void> {
+  async #open({ wrapDriver = (arm) => arm, ownInputs = false }: TwoArmOptions): Promise<void> {
     const { clock, network, counters } = this;
     const arms = armRigs(this.rig).map((arm) => ({ ...arm, model: loadModel(arm.rig.model) }));
     const ports = arms.flatMap(({ rig: { link } }) => [link.commandPort, link.statePort, link.syncPort]);
@@ -121,7 +130,9 @@ export class TwoArmRig {
       const { link } = arm.rig;
       const operator = new OperatorLoop({
         ...common,
-        inputs: new Map([[arm.rig.operator.input, { device: hand, automatic: false }]]),
+        inputs: ownInputs
+          ? await openInputs(arm.rig, clock)
+          : new Map([[arm.rig.operator.input, { device: hand, automatic: false }]]),
         outbox: after(i, operatorEnd.outbox),
         robot: {
           command: peerOf(ROBOT_HOST, link.commandPort),
@@ -174,6 +185,18 @@ export class TwoArmRig {
     const length = writeFrame('request', request, bytes);
     const { operator } = this;
     operator.onDatagram(2 * LINK_SOCKETS, bytes, length, 1, this.clock.nowNs(), Number.NaN);
+  }
+
+  /** Hands of a headset, as its console forwards them. */
+  hands(packet: XrPacket): void {
+    const bytes = new Uint8Array(1472);
+    const at = writeTag('hands', bytes);
+    const takenNs = this.clock.nowNs() - 5 * MS;
+    encodeEnvelope({ takenNs, sentNs: takenNs + MS, stream: 1 }, bytes, at);
+    const length = encodeXr(packet, bytes.subarray(at + XR_ENVELOPE_BYTES));
+    const { operator } = this;
+    const whole = at + XR_ENVELOPE_BYTES + length;
+    operator.onDatagram(2 * LINK_SOCKETS, bytes, whole, 1, this.clock.nowNs(), Number.NaN);
   }
 
   /** Both arms armed, clutches open. */

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { NS_PER_MS } from '../../src/core/time/clock.ts';
+import { emptyXr, type XrSide } from '../../src/input/codecs/webxr-codec.ts';
 import type { Driver } from '../../src/robot/driver.ts';
 import { peerPort } from '../../src/wire/reactor.ts';
 import { MS } from './simulated-rig.ts';
@@ -182,4 +183,76 @@ describe('two arms as one robot', () => {
     assert.ok(leastM > 0, `they did not touch: ${leastM}`);
     for (const { driver } of rig.arms) assert.ok(driver.writes.length > 100);
   });
+
+  it('drives each arm with its hand of one headset, each with its own clutch', async () => {
+    const rig = await TwoArmRig.create({
+      ownInputs: true,
+      overrides: ['operator.autoArm=false', 'operator.input=webxr'],
+    });
+    const packet = { ...emptyXr(), visible: true };
+    const clutches = { left: false, right: false };
+    const shiftM = { left: 0, right: 0 };
+    const run = (ms: number) => {
+      for (let at = 0; at < ms; at += 10) {
+        packet.seq++;
+        for (const side of SIDES)
+          openHand(packet[side], side === 'left' ? -0.2 : 0.2, shiftM[side], clutches[side]);
+        rig.hands(packet);
+        rig.runFor(10);
+      }
+    };
+    run(500);
+    rig.ask({ kind: 'arm' });
+    run(300);
+    assert.deepEqual(rig.states, ['armed', 'armed']);
+    clutches.left = true;
+    run(200);
+    assert.deepEqual(rig.states, ['engaged', 'armed']);
+    clutches.right = true;
+    run(200);
+    assert.deepEqual(rig.states, ['engaged', 'engaged']);
+    const before = rig.arms.map(({ robot }) => [...robot.supervisor.reading.positionsRad]);
+    const movedRad = (i: number) =>
+      Math.max(
+        ...before[i]!.map((rad, j) => Math.abs(rad - rig.arms[i]!.robot.supervisor.reading.positionsRad[j]!)),
+      );
+    for (let i = 0; i < 50; i++) {
+      shiftM.left += 0.001;
+      run(10);
+    }
+    run(300);
+    assert.ok(movedRad(0) > 0.05, `left moved ${movedRad(0)} rad`);
+    assert.ok(movedRad(1) < 1e-3, `right stayed: ${movedRad(1)} rad`);
+    packet.left.tracked = false;
+    const hidden = () => {
+      for (let i = 0; i < 30; i++) {
+        packet.seq++;
+        rig.hands(packet);
+        rig.runFor(10);
+      }
+    };
+    hidden();
+    assert.deepEqual(rig.states, ['hold', 'engaged']);
+    packet.estop = true;
+    hidden();
+    assert.deepEqual(rig.states, ['stopped', 'stopped']);
+  });
 });
+
+const SIDES = ['left', 'right'] as const;
+
+/** A plausible open hand; closed: thumb and middle finger touch. */
+function openHand(side: XrSide, xM: number, upM: number, isClosed: boolean): void {
+  side.kind = 'hand';
+  side.tracked = true;
+  side.jointQuats.fill(0);
+  for (let i = 0; i < 25; i++) side.jointQuats[4 * i + 3] = 1;
+  const put = (joint: number, x: number, z: number) =>
+    side.jointsM.set([xM + x, 1.2 + upM, -0.4 + z], 3 * joint);
+  put(0, 0, 0);
+  for (let i = 1; i <= 3; i++) put(i, 0.03 + 0.01 * i, -0.03 * i);
+  [0.02, 0, -0.02, -0.04].forEach((x, finger) => {
+    for (const [k, z] of [0.03, 0.09, 0.13, 0.155, 0.175].entries()) put(5 + 5 * finger + k, x, -z);
+  });
+  put(4, isClosed ? 0.01 : 0.12, -0.175);
+}
