@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import test from 'node:test';
+import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { placementMatrix } from './chain.ts';
 import { type Placement, placedRelative } from './placement.ts';
@@ -19,22 +19,24 @@ function product(a: Float64Array, b: Float64Array): number[] {
   );
 }
 
-test('own placement times the relative one is the other placement', () => {
-  fc.assert(
-    fc.property(placement, placement, (own, other) => {
-      const joined = product(placementMatrix(own), placementMatrix(placedRelative(own, other)));
-      placementMatrix(other).forEach((value, i) => {
-        assert.ok(Math.abs(joined[i]! - value) < 1e-6, `${i}: ${joined[i]} instead of ${value}`);
-      });
-    }),
-  );
-});
+describe('relative placement', () => {
+  it('own placement times the relative one is the other placement', () => {
+    fc.assert(
+      fc.property(placement, placement, (own, other) => {
+        const joined = product(placementMatrix(own), placementMatrix(placedRelative(own, other)));
+        placementMatrix(other).forEach((value, i) => {
+          assert.ok(Math.abs(joined[i]! - value) < 1e-6, `${i}: ${joined[i]} instead of ${value}`);
+        });
+      }),
+    );
+  });
 
-test('an arm turned by half a turn about the vertical sees the other in front where it is behind', () => {
-  const own: Placement = { xyzM: [0, 0, 0], rpyRad: [0, 0, Math.PI] };
-  const { xyzM } = placedRelative(own, { xyzM: [1, 0, 0.5], rpyRad: [0, 0, 0] });
-  assert.deepEqual(
-    xyzM.map((m) => Math.round(m * 1e6) / 1e6 + 0),
-    [-1, 0, 0.5],
-  );
+  it('an arm turned by half a turn about the vertical sees the other in front where it is behind', () => {
+    const own: Placement = { xyzM: [0, 0, 0], rpyRad: [0, 0, Math.PI] };
+    const { xyzM } = placedRelative(own, { xyzM: [1, 0, 0.5], rpyRad: [0, 0, 0] });
+    assert.deepEqual(
+      xyzM.map((m) => Math.round(m * 1e6) / 1e6 + 0),
+      [-1, 0, 0.5],
+    );
+  });
 });
