@@ -83,6 +83,8 @@ describe('two arms on one page', { skip: needs('chromium'), timeout: 120_000 }, 
   });
 
   it('starts, arms, moves and records both arms', async () => {
+    await waitFor('both arms', ({ arms }) => arms !== undefined);
+    await armBoth();
     await waitFor(
       'both arms engaged',
       (seen) => seen.arms?.every(({ robot }) => robot?.state === 'engaged') ?? false,
