@@ -15,6 +15,7 @@ import { isPaired, returnAfterPairing } from './link/paired.ts';
 import { socketUrl } from './link/reconnecting-socket.ts';
 import { RobotLink } from './link/robot-link.ts';
 import { ConsoleLink } from './link/socket.ts';
+import { ArmsLine } from './operate/arms-line.ts';
 import { ClearanceLine } from './operate/clearance.ts';
 import { InputsPanel } from './operate/inputs-panel.ts';
 import { LinkControls } from './operate/link-controls.ts';
@@ -95,6 +96,10 @@ const estop = new Estop(
   () => drive.releaseClutch(),
 );
 const statePanel = new StatePanel((request) => link.send(request));
+const armsLine = new ArmsLine(
+  (request) => link.send(request),
+  () => drive.releaseClutch(),
+);
 const policyLine = new PolicyLine((request) => link.send(request));
 const inputs = new InputsPanel((request) => link.send(request));
 const touch = new TouchFeel();
@@ -174,6 +179,7 @@ function receive(message: ServerMessage): void {
     motors.show(message);
     measure.show(message, nowMs);
     clearance.update(message.robot);
+    armsLine.update(message);
     linkControls.update(message);
     taskCard.update(message);
     recordCard.update(message);
@@ -188,7 +194,7 @@ function receive(message: ServerMessage): void {
 function showHello({ model, cameras: names = [], stereo = [], ...hello }: ConsoleHello): void {
   const scene = hello.scene ?? null;
   setText(element('model-title', HTMLElement), fleetRobot ? `${fleetRobot} · ${model.title}` : model.title);
-  view?.setModel(model, scene);
+  view?.setModel(model, scene, hello.arms);
   clearance.setScene(scene);
   fingers.setModel(model);
   motors.setModel(model);

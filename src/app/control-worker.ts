@@ -39,14 +39,11 @@ async function main(): Promise<void> {
       onReady();
       await reactor.run(handler);
     } else
-      await runRobot(
-        start,
-        reactor,
-        clock,
+      await runRobot(start, reactor, clock, {
         onReady,
-        (transition) => post({ kind: 'transition', ...transition }),
-        (network, prior) => post({ kind: 'learnt', network, prior }),
-      );
+        onTransition: ({ side }, transition) => post({ kind: 'transition', side, ...transition }),
+        onLearnt: (network, prior) => post({ kind: 'learnt', network, prior }),
+      });
   } finally {
     reactor.close();
   }

@@ -6,13 +6,16 @@ import { SnapshotBoard } from '../core/memory/snapshot.ts';
 import { DurationHistogram } from '../core/statistics/histogram.ts';
 import type { Clock } from '../core/time/clock.ts';
 import type { InputPlugin } from '../input/device.ts';
-import { estopFlag, windDownFlag } from '../messages/role-flags.ts';
+import { drivenFlag, estopFlag, windDownFlag } from '../messages/role-flags.ts';
 import type { PackedTrace } from '../messages/trace-record.ts';
 import { HandPlayout } from '../operator/hand-playout.ts';
 import { jointsKeeper } from '../operator/joints-ring.ts';
 import { OperatorLoop } from '../operator/loop.ts';
-import { RowFeed } from '../operator/row-feed.ts';
+import { type CommandRows, RowFeed } from '../operator/row-feed.ts';
 import type { OpenInput } from '../operator/sampler.ts';
+import type { SyncClient } from '../operator/sync-client.ts';
+import { LINK_SOCKETS, type OperatorArm, TwoArmOperator } from '../operator/two-arm-operator.ts';
+import { TwoArmRows } from '../operator/two-arm-rows.ts';
 import type { Rig } from '../rig/rig.ts';
 import { createPolicy } from '../robot/playout/policy.ts';
 import { GuardedHandler } from '../wire/guarded-handler.ts';
@@ -20,37 +23,92 @@ import { type DatagramHandler, type Outbox, peerOf, type Reactor, type SocketSpe
 import { OperatorTunnel } from '../wire/secure/operator-tunnel.ts';
 import { sharedClock } from './clock-identity.ts';
 import type { OpenRelay } from './input-relay.ts';
+import { recordedArm } from './recorded-robot.ts';
 import { loadPlugin, pluginConfig } from './registry.ts';
-import type { ControlStart } from './role-memory.ts';
+import { type ArmStart, armsOf, type ControlStart } from './role-memory.ts';
 
-/** Composes the operator role: inputs, loop, and the tunnel if Farhand seals the link. */
+type OperatorOutbox = Outbox & Pick<Reactor, 'wallUs'>;
+
+/** What the loops of one operator share. */
+interface OperatorShared {
+  clock: Clock;
+  counters: Counters;
+  onFinished: () => void;
+  /** First tick of both arms. */
+  startNs: number;
+  /** The other arm's, if one robot process serves both. */
+  sync?: SyncClient;
+  rows: CommandRows & { onClosed(record: PackedTrace): void };
+}
+
+/** Composes the operator role: for each arm inputs, loop, and the tunnel if Farhand seals the link. */
 export async function openOperator(
   start: ControlStart,
-  outbox: Outbox & Pick<Reactor, 'wallUs'>,
+  outbox: OperatorOutbox,
   clock: Clock,
   onFinished: () => void,
 ): Promise<DatagramHandler> {
-  const { rig, model, memory, robotHost, identity } = start;
+  const counters = new Counters(start.memory.counters);
+  const shared = { clock, counters, onFinished, startNs: clock.nowNs() };
+  if (start.second === null) {
+    const rows = new RowFeed(start.memory, start.model.joints.length, counters);
+    const { loop, handler } = await openOperatorArm(start, start, outbox, { ...shared, rows });
+    return new GuardedHandler(handler, counters, () => loop.hold());
+  }
+  const arms = armsOf(start);
+  const rows = new TwoArmRows(start.memory, arms.map(recordedArm), counters);
+  const last = { ...shared, onFinished: lastOf(arms.length, onFinished) };
+  const left = await openOperatorArm(start, start, outbox, { ...last, rows: rows.of(0) });
+  const right = await openOperatorArm(start, start.second, socketsAfter(LINK_SOCKETS, outbox), {
+    ...last,
+    rows: rows.of(1),
+    // Two robot processes have a clock relation each.
+    ...(start.robotHost === start.second.robotHost ? { sync: left.loop.sync } : {}),
+  });
+  const both = new TwoArmOperator([left, right], counters, drivenFlag(start.memory));
+  return new GuardedHandler(both, counters, () => both.hold());
+}
+
+/** Calls back on the last of `count` calls. */
+function lastOf(count: number, then: () => void): () => void {
+  let left = count;
+  return () => {
+    if (--left === 0) then();
+  };
+}
+
+/** For an arm whose sockets come after those of another. */
+export const socketsAfter = <T extends OperatorOutbox>(first: number, outbox: T): OperatorOutbox => ({
+  send: (socket, bytes, length, to) => outbox.send(first + socket, bytes, length, to),
+  ...(outbox.wallUs && { wallUs: outbox.wallUs.bind(outbox) }),
+});
+
+async function openOperatorArm(
+  start: ControlStart,
+  arm: ArmStart,
+  outbox: OperatorOutbox,
+  { clock, counters, rows, ...shared }: OperatorShared,
+): Promise<OperatorArm> {
+  const { rig, model, memory, robotHost } = arm;
   const { commandPort, statePort, syncPort, transport } = rig.link;
   const peer = (port: number) => peerOf(robotHost, port);
-  const counters = new Counters(memory.counters);
-  const [psk] = transport === 'zmq' ? [] : start.keys;
+  const [psk] = transport === 'zmq' ? [] : arm.keys;
   const tunnel =
     psk === undefined
       ? null
       : new OperatorTunnel(outbox, psk, [commandPort, statePort, syncPort].map(peer), clock, counters);
-  const rows = new RowFeed(memory, model.joints.length, counters);
   const keep = recordKeeper(memory.traceRing, memory.telemetryRing);
   const loop = new OperatorLoop({
+    ...shared,
     rig,
     model,
-    neighbour: start.neighbour,
+    neighbour: arm.neighbour,
     inputs: await openInputs(rig, clock, (reason) => counters.add(reason)),
     outbox: tunnel ?? outbox,
     clock,
     shared: sharedClock(outbox),
     robot: { command: peer(commandPort), state: peer(statePort), sync: peer(syncPort) },
-    session: identity,
+    session: start.identity,
     counters,
     lateness: new DurationHistogram(memory.lateness),
     board: new SnapshotBoard(memory.board),
@@ -64,10 +122,9 @@ export async function openOperator(
     onJoints: jointsKeeper(model.joints.length, memory.traceJoints, memory.telemetryJoints),
     windDown: windDownFlag(memory),
     estop: estopFlag(memory),
-    onFinished,
   });
   tunnel?.attach(loop);
-  return new GuardedHandler(tunnel ?? loop, counters, () => loop.hold());
+  return { loop, handler: tunnel ?? loop, inputs: loop.sampler.routes.length };
 }
 
 /** The sockets of all inputs of a rig, in the order in which the loop numbers them. */

@@ -1,6 +1,6 @@
 import { TeleopError } from '../core/errors.ts';
 import type { Clock } from '../core/time/clock.ts';
-import { stopFlag } from '../messages/role-flags.ts';
+import { type Role, stopFlag } from '../messages/role-flags.ts';
 import type { Reactor, SocketSpec } from '../wire/reactor.ts';
 import { curveKeys } from '../wire/secure/curve-keys.ts';
 import { openCarrierReactor } from '../wire/transports/carriers.ts';
@@ -10,7 +10,7 @@ import { openNativeReactor } from '../wire/transports/udp-native.ts';
 import { openWebSockets } from '../wire/transports/websocket.ts';
 import { openZmqReactor } from '../wire/transports/zmq.ts';
 import { inputSockets } from './open-operator.ts';
-import type { ControlStart } from './role-memory.ts';
+import { type ArmStart, armsOf, type ControlStart } from './role-memory.ts';
 
 export interface OpenedReactor {
   reactor: Reactor;
@@ -29,7 +29,7 @@ export async function openReactor(start: ControlStart, clock: Clock): Promise<Op
   // A fleet's agent carries the datagrams from and to UDP ports on this machine.
   const isUdp = rig.link.transport === 'udp' || rig.link.transport === 'webrtc';
   if (!isUdp) return opened(await openStream(start, local, stop, clock), 3, local, null);
-  const link = linkSpecs(start);
+  const link = armsOf(start).flatMap((arm) => linkSpecs(start.role, arm));
   const specs = [...link, ...local];
   const use = (reactor: Reactor, fallback: string | null) => opened(reactor, link.length, local, fallback);
   if (rig.link.reactor === 'dgram') return use(await openDgramReactor(specs, stop, clock), null);
@@ -55,7 +55,7 @@ function opened(
   return { reactor, sockets: channels + local.length, inputs, fallback };
 }
 
-function linkSpecs({ role, rig, robotHost }: ControlStart): SocketSpec[] {
+function linkSpecs(role: Role, { rig, robotHost }: ArmStart): SocketSpec[] {
   const { listenHost, commandPort, statePort, syncPort } = rig.link;
   if (role === 'robot')
     return [
@@ -68,10 +68,12 @@ function linkSpecs({ role, rig, robotHost }: ControlStart): SocketSpec[] {
 }
 
 /** The operator's own sockets: the console's requests, on loopback only, and those of its inputs. */
-async function localSpecs({ role, rig }: ControlStart): Promise<SocketSpec[]> {
+async function localSpecs(start: ControlStart): Promise<SocketSpec[]> {
+  const { role, rig } = start;
   if (role === 'robot') return [];
   const desk = { name: 'desk', host: '127.0.0.1', port: rig.console.deskPort, portKey: 'console.deskPort' };
-  return [desk, ...(await inputSockets(rig))];
+  const inputs = await Promise.all(armsOf(start).map((arm) => inputSockets(arm.rig)));
+  return [desk, ...inputs.flat()];
 }
 
 /** What runs over TCP or a peer connection instead of UDP. */

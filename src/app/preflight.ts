@@ -4,6 +4,7 @@ import { createServer } from 'node:net';
 import path from 'node:path';
 import { listen } from '../console/listener.ts';
 import { unwritable } from '../files/write-whole.ts';
+import { type ArmRig, armRigs } from '../rig/arms.ts';
 import type { Rig } from '../rig/rig.ts';
 import { loadModel } from '../rig/robot-models.ts';
 import { createPolicy } from '../robot/playout/policy.ts';
@@ -25,9 +26,11 @@ export async function preflight(
   starting: readonly Starting[],
   except: readonly string[] = [],
 ): Promise<void> {
-  loadModel(rig.model);
-  if (starting.includes('robot')) await checkRobot(rig);
-  if (starting.includes('operator')) await checkOperator(rig);
+  for (const arm of armRigs(rig)) {
+    loadModel(arm.rig.model);
+    if (starting.includes('robot')) await checkRobot(arm.rig);
+    if (starting.includes('operator')) await checkOperator(arm.rig);
+  }
   if (starting.includes('console') && !except.includes('console.port')) await checkPage(rig);
   const sockets = (await Promise.all(starting.map((role) => socketsOf(rig, role)))).flat();
   for (const spec of sockets)
@@ -76,14 +79,19 @@ function expectFolder(dir: string, setting: string): void {
 }
 
 async function socketsOf(rig: Rig, role: Starting): Promise<SocketSpec[]> {
-  const { link, console: page } = rig;
+  const { console: page } = rig;
   if (role === 'console') return [];
+  const arms = armRigs(rig);
   if (role === 'operator')
     return [
       { name: 'desk', host: '127.0.0.1', port: page.deskPort, portKey: 'console.deskPort' },
       { name: 'telemetry', host: '127.0.0.1', port: page.telemetryPort, portKey: 'console.telemetryPort' },
-      ...(await inputSockets(rig)),
+      ...(await Promise.all(arms.map((arm) => inputSockets(arm.rig)))).flat(),
     ];
+  return arms.flatMap(robotSockets);
+}
+
+function robotSockets({ side, rig: { link } }: ArmRig): SocketSpec[] {
   if (link.transport === 'webrtc') return [];
   const tcp = link.transport !== 'udp';
   // Camera ports are not checked: cameras never keep a robot from starting.
@@ -92,6 +100,7 @@ async function socketsOf(rig: Rig, role: Starting): Promise<SocketSpec[]> {
   return (isOneConnection ? names.slice(0, 1) : names).map((name) => ({
     ...{ name, host: link.listenHost, port: link[`${name}Port`] },
     ...(tcp ? { tcp: true as const } : {}),
+    ...(side === 'left' ? { portKey: `arms.left.link.${name}Port` } : {}),
   }));
 }
 

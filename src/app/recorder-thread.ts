@@ -2,7 +2,6 @@ import path from 'node:path';
 import { TeleopError } from '../core/errors.ts';
 import { packageVersion } from '../files/package-root.ts';
 import { readYaml } from '../files/yaml-files.ts';
-import type { RobotModel } from '../geometry/robot-model.ts';
 import type { MotorReport } from '../messages/motor-health.ts';
 import type { EpisodeInfo, RecorderStatus, RecordRequest } from '../messages/recording.ts';
 import { recorderFlag } from '../messages/role-flags.ts';
@@ -13,6 +12,7 @@ import { cameraNames, frameReceiverConfig } from '../rig/camera-channel.ts';
 import type { Rig } from '../rig/rig.ts';
 import { recoverLeftovers } from './leftovers.ts';
 import type { RecordWorkerMessage, RecordWorkerRequest, RecordWorkerStart } from './record-worker.ts';
+import type { RecordedRobot } from './recorded-robot.ts';
 import type { RoleMemory } from './role-memory.ts';
 import { WorkerHost } from './worker-host.ts';
 
@@ -39,10 +39,10 @@ export class RecorderThread {
   #motorsNs = Number.NEGATIVE_INFINITY;
 
   /** `keys`: keys of a link that are not stored in a file. */
-  constructor(rig: Rig, model: RobotModel, memory: RoleMemory, hooks: RecorderHooks, keys?: Uint8Array[]) {
+  constructor(rig: Rig, robot: RecordedRobot, memory: RoleMemory, hooks: RecorderHooks, keys?: Uint8Array[]) {
     this.#hooks = hooks;
     this.#wanted = recorderFlag(memory);
-    this.#start = workerStart(rig, model, memory, keys);
+    this.#start = workerStart(rig, robot, memory, keys);
     this.#status = idle(rig.record.task);
     if (rig.record.start === 'engage') this.#open();
     recoverLeftovers(rig.record.dir, hooks.say).catch((error: unknown) => hooks.say(String(error)));
@@ -156,7 +156,7 @@ const ratesOf = (rig: Rig): Record<string, number> =>
 
 function workerStart(
   rig: Rig,
-  model: RobotModel,
+  robot: RecordedRobot,
   memory: RoleMemory,
   keys?: Uint8Array[],
 ): RecordWorkerStart {
@@ -174,15 +174,7 @@ function workerStart(
       dir,
       task,
       startsAtEngagement: start === 'engage',
-      robot: model.name,
-      joints: model.joints.map(({ name }) => name),
-      hasGripper: model.gripper && model.family !== 'hand',
-      model,
-      jointLimits: {
-        minRad: model.joints.map(({ minRad }) => minRad),
-        maxRad: model.joints.map(({ maxRad }) => maxRad),
-        maxVelocityRadS: model.joints.map(({ maxVelocityRadS }) => maxVelocityRadS),
-      },
+      ...robot,
       cameras,
       rateHz: rig.operator.hz,
       rig,

@@ -11,6 +11,7 @@ import { WORLD_STATE } from '../messages/world-state.ts';
 import { BOARD } from '../operator/board.ts';
 import { jointsRing } from '../operator/joints-ring.ts';
 import { PERSON_BOARD } from '../operator/person-board.ts';
+import type { Side } from '../rig/arms-config.ts';
 import type { Rig } from '../rig/rig.ts';
 import type { Priors } from '../robot/network-memory.ts';
 import { PAIR_BOARD } from '../robot/pair-watch.ts';
@@ -47,21 +48,28 @@ export interface RoleMemory extends Flags {
   world: SharedArrayBuffer;
 }
 
-/** Start data of a control worker. */
-export interface ControlStart {
-  role: Role;
+/** What a role needs for one arm. */
+export interface ArmStart {
+  /** Null: the only one. */
+  side: Side | null;
   rig: Rig;
   model: RobotModel;
-  /** Operator: session number. Robot: boot number. */
-  identity: number;
   robotHost: string;
   memory: RoleMemory;
-  /** Paired keys; empty on a plain link. */
-  keys: Uint8Array[];
-  /** Robot: ids of keys whose machines may only watch and stop it. */
-  viewers: string[];
   /** The model of the arm beside it. */
   neighbour: RobotModel | null;
+  /** Paired keys; empty on a plain link. */
+  keys: Uint8Array[];
+}
+
+/** Start data of a control worker: of the only arm, or of the left one with the right one in `second`. */
+export interface ControlStart extends ArmStart {
+  role: Role;
+  second: ArmStart | null;
+  /** Operator: session number. Robot: boot number. */
+  identity: number;
+  /** Robot: ids of keys whose machines may only watch and stop it. */
+  viewers: string[];
   /** Robot: what playout learnt about each network in earlier sessions. */
   priors: Priors;
 }
@@ -77,7 +85,16 @@ export type ControlMessage =
       scheduling: string;
       fallback: string | null;
     }
-  | { kind: 'transition'; from: string; to: string; cause: string; robotNs: number; flight: number }
+  | {
+      kind: 'transition';
+      /** Of two arms. */
+      side: Side | null;
+      from: string;
+      to: string;
+      cause: string;
+      robotNs: number;
+      flight: number;
+    }
   | { kind: 'learnt'; network: string; prior: PriorJson }
   | FailedMessage
   | { kind: 'done' };
@@ -91,7 +108,14 @@ const ROW_RECORDS = 2048;
 /** How much of the past the flight recorder keeps. */
 const FLIGHT_S = 2;
 
-export function createRoleMemory(role: Role, joints: number, controlHz = 0, pairJoints = 0): RoleMemory {
+/** `recorded`: numbers per row of a recording, if not one per joint. */
+export function createRoleMemory(
+  role: Role,
+  joints: number,
+  controlHz = 0,
+  pairJoints = 0,
+  recorded = joints,
+): RoleMemory {
   const cycles = role === 'robot' ? FLIGHT_S * controlHz : 1;
   const rowRecords = role === 'operator' ? ROW_RECORDS : 2;
   const jointsRecords = role === 'operator' ? RING_RECORDS : 2;
@@ -103,7 +127,7 @@ export function createRoleMemory(role: Role, joints: number, controlHz = 0, pair
     board: SnapshotBoard.create(numbers).buffer,
     traceRing: RecordRing.create(TRACE_FIELDS.length, RING_RECORDS).buffer,
     telemetryRing: RecordRing.create(TRACE_FIELDS.length, RING_RECORDS).buffer,
-    rowRing: RecordRing.create(RING_ROW.size(joints), rowRecords).buffer,
+    rowRing: RecordRing.create(RING_ROW.size(recorded), rowRecords).buffer,
     rowTraceRing: RecordRing.create(TRACE_FIELDS.length, rowRecords).buffer,
     traceJoints: jointsRing(joints, jointsRecords).buffer,
     telemetryJoints: jointsRing(joints, jointsRecords).buffer,
@@ -114,3 +138,7 @@ export function createRoleMemory(role: Role, joints: number, controlHz = 0, pair
     world: SnapshotBoard.create(WORLD_STATE.size()).buffer,
   };
 }
+
+/** The arms of a control thread, left before right. */
+export const armsOf = (start: ControlStart): ArmStart[] =>
+  start.second === null ? [start] : [start, start.second];

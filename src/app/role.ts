@@ -5,12 +5,13 @@ import { Counters } from '../core/counters.ts';
 import { deferred } from '../core/deferred.ts';
 import { TeleopError } from '../core/errors.ts';
 import { DurationHistogram } from '../core/statistics/histogram.ts';
-import type { RobotModel } from '../geometry/robot-model.ts';
 import type { EpisodeInfo } from '../messages/recording.ts';
-import { type Role, stopFlag, windDownFlag } from '../messages/role-flags.ts';
+import { drivenFlag, type Role, stopFlag, windDownFlag } from '../messages/role-flags.ts';
 import type { RoleReady, RoleReport } from '../messages/role-report.ts';
 import type { VideoEvent } from '../messages/video-event.ts';
 import { OPERATOR_SOCKETS } from '../operator/loop.ts';
+import { recordedWidth } from '../operator/two-arm-rows.ts';
+import { armRigs } from '../rig/arms.ts';
 import { cameraNames } from '../rig/camera-channel.ts';
 import { linkKeys, viewerKeys } from '../rig/link-keys.ts';
 import type { Rig } from '../rig/rig.ts';
@@ -20,11 +21,18 @@ import { keyId } from '../wire/secure/key-file.ts';
 import { startRobotCameras } from './cameras.ts';
 import { FlightFiles } from './flight-files.ts';
 import { HandPublisher } from './hand-publisher.ts';
-import { InputRelays } from './input-relay.ts';
-import { inputRelays } from './open-operator.ts';
+import { InputRelays, type OpenRelay } from './input-relay.ts';
+import { inputRelays, inputSockets } from './open-operator.ts';
 import { PairLink } from './pair-link.ts';
+import { recordedArm, recordedRobot } from './recorded-robot.ts';
 import { RecorderThread } from './recorder-thread.ts';
-import { type ControlMessage, type ControlStart, createRoleMemory, type RoleMemory } from './role-memory.ts';
+import {
+  type ArmStart,
+  type ControlMessage,
+  type ControlStart,
+  createRoleMemory,
+  type RoleMemory,
+} from './role-memory.ts';
 import { Saving } from './saving.ts';
 import { TelemetryPublisher } from './telemetry-publisher.ts';
 import { TopicLink } from './topic-link.ts';
@@ -68,19 +76,13 @@ export function startRole(
   givenKeys?: Uint8Array[],
   onSaving: (text: string) => void = () => {},
 ): RoleHandle {
-  const model = loadModel(rig.model);
   const viewers = givenKeys === undefined && role === 'robot' ? viewerKeys(rig) : [];
-  const keys = givenKeys ?? drivingKeys(role, rig, viewers);
-  const neighbour = rig.robot.pair === null ? null : loadModel(rig.robot.pair.model);
-  const memory = createRoleMemory(
-    role,
-    model.joints.length,
-    rig.robot.controlHz,
-    neighbour?.joints.length ?? 0,
-  );
-  const flights = role === 'robot' ? new FlightFiles(rig, model, memory.flight) : null;
+  const arms = openArms(role, rig, (own) => givenKeys ?? drivingKeys(role, own, viewers));
+  const [{ model, memory, keys }] = arms;
+  const flights =
+    role === 'robot' ? arms.map((arm) => new FlightFiles(arm.rig, arm.model, arm.memory.flight)) : [];
   const video = new VideoGate((event) => void trace.then((opened) => opened?.video(event)).catch(() => {}));
-  const recorder = role === 'operator' ? openRecorder(rig, model, memory, onEpisode, video, givenKeys) : null;
+  const recorder = role === 'operator' ? openRecorder(rig, arms, onEpisode, video, givenKeys) : null;
   const identity = 1 + Math.floor(Math.random() * 0x7ffffffe);
   const eventLoop = monitorEventLoopDelay({ resolution: 10 });
   eventLoop.enable();
@@ -91,30 +93,36 @@ export function startRole(
   settle.unref();
 
   const priors = role === 'robot' ? loadPriors() : {};
-  const control = controlThread(
-    { role, rig, model, neighbour, identity, memory, keys, viewers, priors },
-    (message) => {
-      onTransition(message);
-      flights?.onTransition(message);
-    },
-  );
-  control.done.catch((error: unknown) => flights?.onFailure(String(error)));
+  const control = controlThread({ role, identity, viewers, priors }, arms, (message) => {
+    const which = arms.findIndex(({ side }) => side === message.side);
+    onTransition(
+      message.side === null ? message : { ...message, cause: `${message.side}: ${message.cause}` },
+    );
+    flights[which]?.onTransition(message);
+  });
+  const failFlights = (cause: string) => {
+    for (const flight of flights) flight.onFailure(cause);
+  };
+  control.done.catch((error: unknown) => failFlights(String(error)));
   let traceTrouble = '';
-  const trace = control.ready.then((ready) =>
-    role === 'operator' && rig.trace.dir !== ''
-      ? startTraceThread(rig, identity, ready, memory, (text) => {
-          traceTrouble = text;
-          console.error(`farhand: ${text || 'Writing the trace again.'}`);
-        })
-      : null,
+  const onTraceTrouble = (text: string) => {
+    traceTrouble = text;
+    console.error(`farhand: ${text || 'Writing the trace again.'}`);
+  };
+  const traces = arms.map((arm) =>
+    control.ready.then((ready) =>
+      role === 'operator' && rig.trace.dir !== ''
+        ? startTraceThread(arm.rig, identity, ready, arm.memory, onTraceTrouble)
+        : null,
+    ),
   );
+  const [trace, secondTrace = Promise.resolve(null)] = traces as [(typeof traces)[0], (typeof traces)[0]?];
   const telemetry = control.ready.then((ready) =>
     recorder === null
       ? null
       : TelemetryPublisher.open(
           rig,
-          model,
-          memory,
+          arms,
           ready.stampSource,
           recorder,
           (event) => {
@@ -125,9 +133,7 @@ export function startRole(
           () => traceTrouble,
         ),
   );
-  const relays = control.ready.then((ready) =>
-    role === 'operator' ? openRelays(rig, ready.ports, memory) : null,
-  );
+  const relays = control.ready.then((ready) => (role === 'operator' ? openRelays(arms, ready.ports) : null));
   const published = control.ready.then(() =>
     role === 'operator' ? HandPublisher.open(rig, memory, model.joints.length) : null,
   );
@@ -144,33 +150,45 @@ export function startRole(
         )
       : null,
   );
+  const [{ neighbour }] = arms;
+  // Two arms in one process need no link between them.
   const pair = control.ready.then(() =>
-    role === 'robot' && neighbour !== null ? PairLink.open(rig.robot.pair!, memory, model, neighbour) : null,
+    role === 'robot' && arms.length === 1 && neighbour !== null
+      ? PairLink.open(rig.robot.pair!, memory, model, neighbour)
+      : null,
   );
   const topics = control.ready.then(() =>
     role === 'robot' && rig.robot.topics !== null ? TopicLink.open(rig.robot.topics, memory, model) : null,
   );
   const version = watchVersion(memory.counters, (text) => console.error(`farhand: ${text}`));
-  const ready = Promise.all([control.ready, trace, telemetry, relays, published, pair, topics]).then(
-    ([info, opened, , relayed]) => ({
-      role,
-      ports: info.ports,
-      inputs: [...info.inputs, ...(relayed?.names ?? [])],
-      reactor: info.reactor,
-      stampSource: info.stampSource,
-      scheduling: info.scheduling,
-      security: keys.length === 0 ? 'plain' : rig.link.transport === 'zmq' ? 'curve' : 'sealed',
-      fallback: info.fallback,
-      tracePath: opened?.path ?? null,
-    }),
-  );
+  const ready = Promise.all([
+    control.ready,
+    trace,
+    telemetry,
+    relays,
+    published,
+    pair,
+    topics,
+    secondTrace,
+  ]).then(([info, opened, , relayed, , , , second]) => ({
+    role,
+    ports: info.ports,
+    inputs: [...info.inputs, ...(relayed?.names ?? [])],
+    reactor: info.reactor,
+    stampSource: info.stampSource,
+    scheduling: info.scheduling,
+    security: keys.length === 0 ? 'plain' : rig.link.transport === 'zmq' ? 'curve' : 'sealed',
+    fallback: info.fallback,
+    tracePath: opened?.path ?? null,
+    ...(second && { secondTracePath: second.path }),
+  }));
   const saving = new Saving(onSaving);
   const done = (async (): Promise<RoleReport> => {
     const open = [telemetry, relays, published, pair, topics];
     await ready.catch(async (error: unknown) => {
       Atomics.store(stopFlag(memory), 0, 1);
       // Anything left open would keep the process alive.
-      await closeAll([trace, cameras, ...open]);
+      await closeAll([...traces, cameras, ...open]);
       await recorder?.close();
       version.close();
       eventLoop.disable();
@@ -183,6 +201,9 @@ export function startRole(
     const opened = await trace;
     const closed =
       opened && (await saving.wait(opened.path, opened.close(), 'The end of the trace is missing.'));
+    const other = await secondTrace;
+    const second =
+      other && (await saving.wait(other.path, other.close(), 'The end of the trace is missing.'));
     const filmed = (await (await cameras)?.close()) ?? [];
     await closeAll(open);
     eventLoop.disable();
@@ -197,12 +218,15 @@ export function startRole(
       mainThreadMaxMs: eventLoop.max / 1e6,
       rssMb: { settled: (settledRss || rss) / MB, end: rss / MB },
       tracePath: closed?.path ?? null,
-      traceDropped: closed?.dropped ?? 0,
+      ...(second && { secondTracePath: second.path }),
+      traceDropped: (closed?.dropped ?? 0) + (second?.dropped ?? 0),
       cameras: filmed,
       recordTrouble: recorder?.trouble ?? '',
-      losses: [closed?.loss ?? '', recorder?.loss ?? '', flights?.trouble ?? '', ...saving.givenUp].filter(
-        (text) => text !== '',
-      ),
+      losses: [
+        ...[closed?.loss ?? '', second?.loss ?? '', recorder?.loss ?? ''],
+        ...flights.map((flight) => flight.trouble),
+        ...saving.givenUp,
+      ].filter((text) => text !== ''),
     };
   })();
   ready.catch(() => {});
@@ -212,21 +236,42 @@ export function startRole(
     memory,
     windDown: () => void Atomics.store(windDownFlag(memory), 0, 1),
     unfinished: () => saving.files,
-    keepFlight: (cause) => flights?.onFailure(cause),
+    keepFlight: failFlights,
   };
+}
+
+type OpenArm = Omit<ArmStart, 'robotHost'>;
+
+/** The arms of the rig with their memory; what belongs to the process is in the memory of the first. */
+function openArms(role: Role, rig: Rig, keysOf: (rig: Rig) => Uint8Array[]): [OpenArm, ...OpenArm[]] {
+  const found = armRigs(rig).map((arm) => ({ ...arm, model: loadModel(arm.rig.model) }));
+  const width = found.reduce((sum, arm) => sum + recordedWidth(recordedArm(arm)), 0);
+  const recorded = found.length === 1 ? found[0]!.model.joints.length : width;
+  let first: RoleMemory | null = null;
+  const arms = found.map(({ side, rig, model }) => {
+    const { pair, controlHz } = rig.robot;
+    const neighbour = pair === null ? null : loadModel(pair.model);
+    const joints = model.joints.length;
+    const own = createRoleMemory(role, joints, controlHz, neighbour?.joints.length ?? 0, recorded);
+    const { flags, counters, lateness, person } = first ?? own;
+    const memory = { ...own, flags, counters, lateness, person };
+    first ??= memory;
+    return { side, rig, model, neighbour, memory, keys: keysOf(rig) };
+  });
+  if (role === 'operator' && arms.length > 1) Atomics.store(drivenFlag(first!), 0, arms.length - 1);
+  return arms as [OpenArm, ...OpenArm[]];
 }
 
 const openRecorder = (
   rig: Rig,
-  model: RobotModel,
-  memory: RoleMemory,
+  arms: readonly OpenArm[],
   onSaved: (info: EpisodeInfo, file: string) => void,
   video: VideoGate,
   keys?: Uint8Array[],
 ): RecorderThread => {
   const say = (text: string) => console.error(`farhand: ${text}`);
   const hooks = { onSaved, say, onVideo: (event: VideoEvent) => video.fromRecorder(event) };
-  return new RecorderThread(rig, model, memory, hooks, keys);
+  return new RecorderThread(rig, recordedRobot(arms), arms[0]!.memory, hooks, keys);
 };
 
 async function closeAll(opening: readonly Promise<{ close(): unknown } | null>[]): Promise<void> {
@@ -236,12 +281,16 @@ async function closeAll(opening: readonly Promise<{ close(): unknown } | null>[]
 
 /** ZeroMQ sockets of the inputs; they feed the sockets of the control thread. */
 async function openRelays(
-  rig: Rig,
+  arms: readonly OpenArm[],
   ports: readonly number[],
-  memory: RoleMemory,
 ): Promise<{ names: string[]; close(): void }> {
-  const specs = await inputRelays(rig, ports.slice(OPERATOR_SOCKETS.firstInput));
-  const relays = await InputRelays.open(specs, new Counters(memory.counters));
+  const specs: OpenRelay[] = [];
+  let first = arms.length * OPERATOR_SOCKETS.desk + 1;
+  for (const { rig } of arms) {
+    specs.push(...(await inputRelays(rig, ports.slice(first))));
+    first += (await inputSockets(rig)).length;
+  }
+  const relays = await InputRelays.open(specs, new Counters(arms[0]!.memory.counters));
   const names = specs.map(
     ({ name, bind, host, port }) => `${name} ${bind ? 'on' : 'from'} ZeroMQ tcp://${host}:${port}`,
   );
@@ -258,7 +307,8 @@ export class EndedEarly extends Error {
 type ReadyMessage = Extract<ControlMessage, { kind: 'ready' }>;
 
 function controlThread(
-  start: Omit<ControlStart, 'robotHost'>,
+  start: Omit<ControlStart, keyof ArmStart | 'second'>,
+  arms: readonly OpenArm[],
   onTransition: (message: TransitionMessage) => void,
 ): { ready: Promise<ReadyMessage>; done: Promise<void> } {
   const ready = deferred<ReadyMessage>();
@@ -268,11 +318,15 @@ function controlThread(
     done.reject(error);
   };
   done.promise.catch(() => {});
-  const { role, rig } = start;
-  resolveHost(role === 'operator' ? rig.link.robotHost : '127.0.0.1').then((robotHost) => {
+  const { role } = start;
+  const resolved = arms.map(async (arm) => ({
+    ...arm,
+    robotHost: await resolveHost(role === 'operator' ? arm.rig.link.robotHost : '127.0.0.1'),
+  }));
+  Promise.all(resolved).then(([first, second = null]) => {
     const host = new WorkerHost<ControlMessage>(new URL('./control-worker.js', import.meta.url), {
       name: `the control thread of the ${role}`,
-      start: { ...start, robotHost } satisfies ControlStart,
+      start: { ...start, ...first!, second } satisfies ControlStart,
       onMessage: (message) => {
         if (message.kind === 'transition') return onTransition(message);
         if (message.kind === 'learnt') return remember(message);

@@ -3,10 +3,12 @@ import type { ConfigEntry } from '../core/config.ts';
 import { TeleopError } from '../core/errors.ts';
 import type { DemoLink } from '../messages/console.ts';
 import type { RoleReport } from '../messages/role-report.ts';
+import { armRigs } from '../rig/arms.ts';
 import { linkKeys, refuseWebrtc } from '../rig/link-keys.ts';
-import { loadRig } from '../rig/rig.ts';
+import { loadRig, type Rig } from '../rig/rig.ts';
 import { readTraceParts } from '../trace/read-file.ts';
 import { createReport, summaryOf, type TraceSummary } from '../trace/report.ts';
+import { type Skew, SkewMeter } from '../trace/skew.ts';
 import { PROFILE_NAMES, PROFILES, type ProfileName } from '../wire/emulator/profiles.ts';
 import { type LinkRequest, resolveLink } from '../wire/emulator/settings.ts';
 import type { LinkStats } from '../wire/emulator/stats.ts';
@@ -38,6 +40,8 @@ export interface DemoResult {
   /** Statistics of the emulated link, if there was one. */
   link: LinkStats | null;
   tracePath: string;
+  /** Of two arms: how far apart they applied the commands of one tick. */
+  skew?: Skew;
   reports: RoleReport[];
   /** Episodes saved in this run, including those that the limits rejected. */
   episodes: number;
@@ -48,15 +52,14 @@ const GRACE_MS = 5000;
 export const DEMO_CAMERAS = ['cameras.list.front.source=sim', 'cameras.list.pattern.source=test-pattern'];
 const MAX_RESTARTS = 3;
 const DESK_TRIES = 3;
-const ROLE_PORTS = ['link.commandPort', 'link.statePort', 'link.syncPort'];
-/** Ports that the demo chooses unless the user does. */
-const DEMO_PORTS = [
-  ...ROLE_PORTS,
-  'console.port',
-  'console.deskPort',
-  'console.telemetryPort',
-  'cameras.port',
-];
+const LINK_PORTS = ['commandPort', 'statePort', 'syncPort'] as const;
+/** Settings of the ports of each link. */
+const portKeys = ({ arms }: Rig): string[] =>
+  (arms === null ? ['link'] : ['arms.left.link', 'arms.right.link']).flatMap((link) =>
+    LINK_PORTS.map((name) => `${link}.${name}`),
+  );
+/** Ports that the demo chooses unless the user does, beside those of the links. */
+const DEMO_PORTS = ['console.port', 'console.deskPort', 'console.telemetryPort', 'cameras.port'];
 
 /** Starts, watches and ends both roles and the console as processes. */
 export async function runDemo(requested: DemoOptions): Promise<DemoResult> {
@@ -80,7 +83,9 @@ async function checkDemo({ rig, overrides, headless, link }: DemoOptions): Promi
   resolveLink(linkRequest(link));
   if (config.link.security === 'plain' || config.link.keyFile !== '')
     for (const role of ['robot', 'operator'] as const) linkKeys(role, config);
-  const others = DEMO_PORTS.filter((key) => !isChosen(entries, key));
+  const others = [...portKeys(config), ...LINK_PORTS.map((name) => `link.${name}`), ...DEMO_PORTS].filter(
+    (key) => !isChosen(entries, key),
+  );
   await preflight(config, ['robot', 'operator', ...(headless ? [] : ['console' as const])], others);
 }
 
@@ -153,7 +158,23 @@ async function resultOf(family: Family, link: LinkStats | null): Promise<DemoRes
   await readTraceParts(tracePath, (record) => report.add(record)).catch((error: unknown) => {
     throw losses.length === 0 ? error : lost(losses, error);
   });
-  return { summary: summaryOf(report.finish()), link, tracePath, reports, episodes: family.episodes };
+  const second = family.reportOf('operator')?.secondTracePath;
+  const skew = second === undefined ? {} : { skew: await skewOf(tracePath, second) };
+  return {
+    summary: summaryOf(report.finish()),
+    link,
+    tracePath,
+    ...skew,
+    reports,
+    episodes: family.episodes,
+  };
+}
+
+async function skewOf(left: string, right: string): Promise<Skew> {
+  const meter = new SkewMeter();
+  await readTraceParts(left, (record) => meter.addLeft(record));
+  await readTraceParts(right, (record) => meter.addRight(record));
+  return meter.finish();
 }
 
 const linkRequest = (requested: DemoOptions['link']): LinkRequest =>
@@ -167,8 +188,6 @@ interface EmulatedLink {
   /** Directs the operator to the emulator instead of the robot. */
   operatorOverrides: string[];
 }
-
-const LINK_PORTS = ['commandPort', 'statePort', 'syncPort'] as const;
 
 /** With a page there is always a link, switched on the page; at first it forwards everything at once. */
 async function emulatedLink(
@@ -184,7 +203,8 @@ async function emulatedLink(
     throw new TeleopError('bad-option', '--link emulates UDP, and this rig uses ZeroMQ', {
       hint: 'Use link.transport=udp, or omit --link.',
     });
-  const mappings = LINK_PORTS.map((name) => ({ listen: '0', target: String(config.link[name]) }));
+  const targets = armRigs(config).flatMap((arm) => LINK_PORTS.map((name) => arm.rig.link[name]));
+  const mappings = targets.map((port) => ({ listen: '0', target: String(port) }));
   const options = linkRequest(requested);
   const name = options.trace?.name ?? options.profile ?? '';
   const page = ['robot.network=none', 'robot.allowPlayoutChoice=true'];
@@ -193,7 +213,7 @@ async function emulatedLink(
     link,
     profile: name,
     overrides: headless ? [`robot.network=emulated ${name}`] : page,
-    operatorOverrides: LINK_PORTS.map((name, i) => `link.${name}=${link.ports[i]}`),
+    operatorOverrides: portKeys(config).map((key, i) => `${key}=${link.ports[i]}`),
   };
 }
 
@@ -212,7 +232,7 @@ function noTrace(): TeleopError {
 /** Free ports for everything the user did not choose, so that two demos can run side by side. */
 async function portOverrides({ rig, overrides }: DemoOptions): Promise<string[]> {
   const { config, entries } = loadRig(rig, overrides);
-  const keys = ROLE_PORTS;
+  const keys = portKeys(config);
   const ports = await freeUdpPorts(keys.length);
   const added = keys.map((key, i) => ({ key, port: ports[i]! }));
   added.push({ key: 'console.port', port: await freeTcpPort(config.console.host, config.console.port) });

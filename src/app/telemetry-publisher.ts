@@ -12,6 +12,7 @@ import { sideRequestSchema } from '../messages/desk-requests.ts';
 import { knowsMotors, MOTOR_FIELDS, type MotorHealth, type MotorReport } from '../messages/motor-health.ts';
 import type { Person } from '../messages/person.ts';
 import { PLAYOUT_MODES } from '../messages/playout-request.ts';
+import { drivenFlag } from '../messages/role-flags.ts';
 import type { ClosedCommand, InputStream, Telemetry, WorldTelemetry } from '../messages/telemetry.ts';
 import { OUTCOMES, SEGMENTS, TRACE, type TraceRecord } from '../messages/trace-record.ts';
 import type { VideoEvent } from '../messages/video-event.ts';
@@ -19,6 +20,7 @@ import { WORLD_POSE_SIZE, WORLD_STATE } from '../messages/world-state.ts';
 import { BOARD, BOARD_INPUTS, boardWords } from '../operator/board.ts';
 import { LiveFeel } from '../operator/live-feel.ts';
 import { type PersonBoard, personBoard, writePersonBoard } from '../operator/person-board.ts';
+import type { Side } from '../rig/arms-config.ts';
 import { savePerson } from '../rig/people.ts';
 import type { Rig } from '../rig/rig.ts';
 import { oneWayNs, segmentsNs } from '../trace/segments.ts';
@@ -28,6 +30,7 @@ import { peerAddress, peerPort } from '../wire/reactor.ts';
 import { socketError } from '../wire/transports/socket-error.ts';
 import type { RecorderThread } from './recorder-thread.ts';
 import type { RoleMemory } from './role-memory.ts';
+import { twoArmTelemetry } from './two-arm-telemetry.ts';
 
 const PERIOD_MS = 33;
 /** A contact is published without waiting for the next message: people feel a delay. */
@@ -94,14 +97,14 @@ export class TelemetryPublisher {
    */
   static open(
     rig: Rig,
-    model: RobotModel,
-    memory: RoleMemory,
+    arms: readonly TelemetryArm[],
     stampSource: string,
     recorder: RecorderThread,
     onVideo: (event: VideoEvent) => boolean,
     trouble: () => string = () => '',
   ): Promise<TelemetryPublisher> {
     const socket = createSocket('udp4');
+    const { memory } = arms[0]!;
     const port = rig.console.telemetryPort;
     return new Promise((resolve, reject) => {
       socket.once('error', (error: NodeJS.ErrnoException) => {
@@ -117,8 +120,8 @@ export class TelemetryPublisher {
             recorder,
             memory.person,
             onVideo,
-            telemetryBuilder(rig, model, memory, stampSource, recorder, trouble),
-            contactWatch(memory, model.joints.length),
+            builderOf(arms, stampSource, recorder, trouble),
+            anyOf(arms.map((arm) => contactWatch(arm.memory, arm.model.joints.length))),
           ),
         );
       });
@@ -181,13 +184,46 @@ export class TelemetryPublisher {
   }
 }
 
-function telemetryBuilder(
-  rig: Rig,
-  model: RobotModel,
-  memory: RoleMemory,
+/** Calls all of them, every time. */
+const anyOf = (watches: (() => boolean)[]) => (): boolean =>
+  watches.map((watch) => watch()).some((isChanged) => isChanged);
+
+/** What an arm's part of the telemetry is made from. */
+export interface TelemetryArm {
+  side: Side | null;
+  rig: Rig;
+  model: RobotModel;
+  memory: RoleMemory;
+}
+
+function builderOf(
+  arms: readonly TelemetryArm[],
   stampSource: string,
   recorder: RecorderThread,
   trouble: () => string,
+): () => Telemetry | null {
+  const presses = arms.map(() => 0);
+  const builders = arms.map((arm, i) =>
+    telemetryBuilder(arm, stampSource, recorder, trouble, (count) => {
+      presses[i] = count;
+      recorder.onPresses(presses.reduce((sum, each) => sum + each, 0));
+    }),
+  );
+  if (arms.length === 1) return builders[0]!;
+  const driven = drivenFlag(arms[0]!.memory);
+  return () => {
+    const parts = builders.map((build) => build());
+    const [left, right] = parts;
+    return left && right ? twoArmTelemetry([left, right], Atomics.load(driven, 0)) : null;
+  };
+}
+
+function telemetryBuilder(
+  { rig, model, memory, side }: TelemetryArm,
+  stampSource: string,
+  recorder: RecorderThread,
+  trouble: () => string,
+  onPresses: (count: number) => void,
 ): () => Telemetry | null {
   const board = new SnapshotBoard(memory.board);
   const world = worldReader(memory.world);
@@ -205,11 +241,12 @@ function telemetryBuilder(
     const closed = drain();
     const text = board.read(shown.packed);
     if (text === null) return null;
-    recorder.onPresses(shown.recordPresses);
+    onPresses(shown.recordPresses);
     const [cause, nearest, playout] = boardWords(text);
     const motion = live.motion(shown.operatorNs, shown.offsetNs);
     const motors = motorReport(shown);
-    if (motors !== null) recorder.onMotors(shown.operatorNs, motors);
+    // A recording of two arms has no place for the motors of one.
+    if (motors !== null && side === null) recorder.onMotors(shown.operatorNs, motors);
     const ageMs = (shown.operatorNs - shown.stateReceivedNs) / 1e6;
     const connected = ageMs < CONNECTED_MS;
     return {

@@ -3,6 +3,7 @@ import { TeleopError } from '../core/errors.ts';
 import type { Percentiles } from '../core/statistics/percentiles.ts';
 import type { RoleReport } from '../messages/role-report.ts';
 import { haltsText } from '../trace/feel.ts';
+import { skewText } from '../trace/skew.ts';
 import { PROFILE_NAMES } from '../wire/emulator/profiles.ts';
 import { expectWords, type Given, JSON_OPTION, numberOption, RIG_OPTION, type Verb } from './arguments.ts';
 import { cameraLine } from './camera-text.ts';
@@ -65,19 +66,22 @@ export const demoVerb: Verb = {
 
 /** Prints what came of it. Returns the exit code. */
 function report(given: Given, run: DemoResult, say: (text: string) => void): number {
-  const { summary, link, tracePath, reports, episodes } = run;
+  const { summary, link, tracePath, skew, reports, episodes } = run;
   const trouble = recordTrouble(given.values['record'] === true && episodes === 0, reports);
   if (trouble !== '') console.error(`farhand: ${trouble}`);
   const losses = reports.flatMap((report) => report.losses);
   for (const loss of losses) if (loss !== trouble) console.error(`farhand: ${loss}`);
   if (given.values['json'] === true)
-    console.log(JSON.stringify({ ...summary, ...(link && { link }), tracePath, roles: reports }));
+    console.log(
+      JSON.stringify({ ...summary, ...(link && { link }), ...(skew && { skew }), tracePath, roles: reports }),
+    );
   else {
     const latency = summary.oneWayMs;
     say(
       `${summary.commands} commands, ${summary.applied} applied, ${summary.late} late, ${summary.dropped} dropped, ${summary.lost} lost`,
     );
     if (latency) say(latencyLine(latency, summary.clockUncertaintyMs?.max));
+    if (skew) say(skewText(skew));
     const halts = haltsText(summary.feel);
     if (halts !== '') say(`nobody asked for: ${halts} (docs/latency.md#feel)`);
     for (const report of reports) say(roleLine(report));

@@ -5,6 +5,7 @@ import { TeleopError } from '../core/errors.ts';
 import type { Role } from '../messages/role-flags.ts';
 import type { RoleReady, RoleReport } from '../messages/role-report.ts';
 import { episodeText } from '../record/quality-text.ts';
+import { oneArm } from '../rig/arms.ts';
 import { areStillPaired, pairings } from '../rig/link-keys.ts';
 import { loadRig, type Rig } from '../rig/rig.ts';
 import { expectWords, type Given, JSON_OPTION, type OptionSpec, RIG_OPTION, type Verb } from './arguments.ts';
@@ -12,6 +13,11 @@ import { cameraLine } from './camera-text.ts';
 import { leave, onEndRequest, parentChannel } from './process.ts';
 
 const KEYS_MS = 1000;
+const ARM_OPTION: OptionSpec = {
+  type: 'string',
+  value: 'left|right',
+  about: 'only this arm of a rig of two; the other one has a process of its own',
+};
 
 /** An option that sets one setting. */
 export interface Shortcut extends OptionSpec {
@@ -40,14 +46,22 @@ export function roleVerb(
     usage: '[--rig NAME|FILE] [key=value …]',
     about,
     details: 'Settings are overridden as key=value; `farhand config explain` lists them. Ctrl-C ends it.',
-    options: { rig: RIG_OPTION, ...shortcuts, ...fleet?.options, json: JSON_OPTION },
+    options: {
+      rig: RIG_OPTION,
+      ...(role === 'robot' ? { arm: ARM_OPTION } : {}),
+      ...shortcuts,
+      ...fleet?.options,
+      json: JSON_OPTION,
+    },
     async run(given: Given) {
       expectWords(verb, given, 0, 0);
       const used = Object.entries(shortcuts).filter(([name]) => given.values[name] !== undefined);
       const overrides = used.map(
         ([name, { key, set = (value: string) => value }]) => `${key}=${set(String(given.values[name]))}`,
       );
-      const { config } = loadRig(String(given.values['rig'] ?? 'demo'), [...given.overrides, ...overrides]);
+      const loaded = loadRig(String(given.values['rig'] ?? 'demo'), [...given.overrides, ...overrides]);
+      const arm = given.values['arm'];
+      const config = typeof arm === 'string' ? oneArm(loaded.config, arm) : loaded.config;
       const json = given.values['json'] === true;
       return runRole(role, config, json, describe, (await fleet?.companion(given, config)) ?? null);
     },

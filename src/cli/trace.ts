@@ -11,16 +11,18 @@ import { createReport, summaryOf } from '../trace/report.ts';
 import { completeness } from '../trace/report-notes.ts';
 import { reportText } from '../trace/report-text.ts';
 import { type RunSample, RunSampler } from '../trace/run-sample.ts';
+import { SkewMeter, skewText } from '../trace/skew.ts';
 import { type Given, JSON_OPTION, type Verb } from './arguments.ts';
 import { progressLine } from './progress.ts';
 
 export const traceVerb: Verb = {
   name: 'trace',
-  usage: 'report FILE… | diff A B | export FILE… --perfetto OUT',
+  usage: 'report FILE… | diff A B | skew LEFT RIGHT | export FILE… --perfetto OUT',
   about: 'Shows from a trace where the time went: p50/p95/p99/max of latency and variation per segment.',
   details: `FILE is a robot_trace_*.jsonl; its further parts are read too. Several files are reported as one run.
 report also judges every second, and names the cause of bad ones; --html OUT writes it as one page.
 diff shows which figures of run B differ significantly from run A, by resampling whole seconds.
+skew shows how far apart two arms applied the commands of one tick (docs/bimanual.md).
 export writes Chrome trace events for ui.perfetto.dev.`,
   options: {
     json: JSON_OPTION,
@@ -31,6 +33,7 @@ export writes Chrome trace events for ui.perfetto.dev.`,
     const [action, ...paths] = given.words;
     if (action === 'report' && paths.length > 0) return report(given, paths);
     if (action === 'diff' && paths.length === 2) return diff(given, paths[0]!, paths[1]!);
+    if (action === 'skew' && paths.length === 2) return skew(given, paths[0]!, paths[1]!);
     if (action === 'export' && paths.length > 0) return exportTo(given, paths);
     throw badWords(action, paths.length);
   },
@@ -66,6 +69,20 @@ async function diff(given: Given, a: string, b: string): Promise<number> {
       JSON.stringify({ a, b, feel: [feelFigures(before.feel), feelFigures(after.feel)], differences: found }),
     );
   else console.log(diffText([path.basename(a), path.basename(b)], [before, after], found));
+  return 0;
+}
+
+async function skew(given: Given, left: string, right: string): Promise<number> {
+  const meter = new SkewMeter();
+  await readAll([left], (record) => meter.addLeft(record));
+  await readAll([right], (record) => meter.addRight(record));
+  const found = meter.finish();
+  if (found.skewMs === null)
+    throw new TeleopError('no-trace', 'the two traces have no tick in which both arms applied a command', {
+      hint: 'Give the two traces of one run: traces/left/robot_trace_X.jsonl traces/right/robot_trace_X.jsonl.',
+    });
+  if (given.values['json'] === true) console.log(JSON.stringify(found));
+  else console.log(skewText(found));
   return 0;
 }
 
@@ -131,11 +148,11 @@ function seeded(): () => number {
 }
 
 function badWords(action: string | undefined, files: number): TeleopError {
-  const known = action === 'report' || action === 'diff' || action === 'export';
+  const known = ['report', 'diff', 'skew', 'export'].includes(action ?? '');
   const message = !known
     ? `trace has no action "${action ?? ''}"`
-    : action === 'diff'
-      ? `trace diff needs two trace files, not ${files}`
+    : action === 'diff' || action === 'skew'
+      ? `trace ${action} needs two trace files, not ${files}`
       : 'no trace file given';
   return new TeleopError('bad-option', message, {
     hint: 'Use `farhand trace report traces/robot_trace_….jsonl`, or see `farhand trace --help`.',

@@ -7,6 +7,7 @@ import { isKnownHost } from '../http/known-host.ts';
 import { answering } from '../http/replies.ts';
 import { serveStatic, webRoot } from '../http/static-files.ts';
 import type { ConsoleHello, DemoLink, DeviceReport, LinkEvent } from '../messages/console.ts';
+import { armRigs } from '../rig/arms.ts';
 import type { Rig } from '../rig/rig.ts';
 import { loadModel } from '../rig/robot-models.ts';
 import { Access } from './access.ts';
@@ -45,7 +46,7 @@ export async function startConsole(
   { devices, askLink, guard = {} }: ConsoleOptions,
 ): Promise<ConsoleHandle> {
   const root = webRoot();
-  const model = loadModel(rig.model);
+  const arms = armRigs(rig).map((arm) => ({ ...arm, model: loadModel(arm.rig.model) }));
   const access = new Access({
     trustLocal: rig.console.trustLocal,
     warn: (text) => console.error(`farhand: ${text}`),
@@ -58,7 +59,7 @@ export async function startConsole(
     (reason) => console.error(`farhand: ${reason}`),
     (event) => operator.video(event),
   );
-  const desk: Desk = { hello: helloOf(rig, model, cameras.names), link: null };
+  const desk: Desk = { hello: helloOf(rig, arms, cameras.names), link: null };
   const http = createServer(
     answering('console', (request, response) => {
       if (!isKnownHost(request)) return void response.writeHead(403).end('Forbidden\n');

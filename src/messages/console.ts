@@ -13,6 +13,16 @@ export interface ConsoleHello {
   cameras?: string[];
   /** Names of the left and the right camera of a stereo pair; empty: none. */
   stereo?: string[];
+  /** Both arms of a rig of two, left before right; `model` is then the right one’s. */
+  arms?: ConsoleArm[];
+}
+
+/** One arm of two. */
+export interface ConsoleArm {
+  side: 'left' | 'right';
+  model: RobotModel;
+  /** Of its base, in the frame that both arms share. */
+  base: RobotModel['tool'];
 }
 
 /** What stands around the arm, in its base frame. */

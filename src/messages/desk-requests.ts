@@ -26,6 +26,7 @@ const action = z.discriminatedUnion('kind', [
     task: z.string().max(MAX_TASK_CHARS),
     seed: z.int().min(0).nullable(),
   }),
+  z.strictObject({ kind: z.literal('drive'), side: z.enum(['left', 'right']) }),
   z.strictObject({ kind: z.literal('input'), name: z.string().max(64) }),
   z.strictObject({ kind: z.literal('playout'), quality: z.enum(PLAYOUT_QUALITIES) }),
   z.strictObject({ kind: z.literal('playout-way'), way: z.enum(PLAYOUT_MODES) }),

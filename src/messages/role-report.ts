@@ -31,6 +31,8 @@ export interface RoleReady {
   /** Why native sockets are not in use, if they were requested. */
   fallback: string | null;
   tracePath: string | null;
+  /** Of two arms: `tracePath` is the left one’s, this is the right one’s. */
+  secondTracePath?: string;
 }
 
 /** What a role measured about itself; printed when it ends. */
@@ -44,6 +46,8 @@ export interface RoleReport {
   mainThreadMaxMs: number;
   rssMb: { settled: number; end: number };
   tracePath: string | null;
+  /** Of two arms: `tracePath` is the left one’s, this is the right one’s. */
+  secondTracePath?: string;
   /** Commands that did not reach the trace file. */
   traceDropped: number;
   /** Of a robot with cameras. */

@@ -88,6 +88,11 @@ export interface Telemetry {
     /** Condition of the motors, one value per joint; absent from robots that do not report it. */
     motors?: MotorReport;
   } | null;
+  /**
+   * Both arms of a rig of two, left before right. The rest of the message is about the arm that the page drives, except
+   * that `robot.state` is the state of the less able one.
+   */
+  arms?: ArmTelemetry[];
   /** The simulated world of the robot; null or absent: it has none. */
   world?: WorldTelemetry | null;
   /** Joint command most recently sent: the ghost. */
@@ -116,6 +121,18 @@ export interface Telemetry {
   record?: RecorderStatus | null;
   /** Why the trace cannot be written at the moment, and what to do; empty or absent: no problem. */
   trouble?: string;
+}
+
+/** One arm of two. */
+export interface ArmTelemetry {
+  side: 'left' | 'right';
+  /** The page's single hand drives this one. */
+  isDriven: boolean;
+  robot: Telemetry['robot'];
+  operator: Telemetry['operator'];
+  clutch: boolean;
+  hand: Telemetry['hand'];
+  commandedRad: number[] | null;
 }
 
 /** As in `WorldState`, in metres; the table's top is z = 0. */
@@ -190,6 +207,8 @@ export type DeskRequest =
   /** Lets a policy drive again that a person has interrupted. */
   | { kind: 'hand-back' }
   | { kind: 'input'; name: string }
+  /** Of two arms, the one that the page's single hand drives. */
+  | { kind: 'drive'; side: 'left' | 'right' }
   /** A person's hand, measured by the page: stored under that name and used from the next engagement on. */
   | { kind: 'person'; name: string; person: Person }
   /** Starts a task of the simulated world over: empty keeps the task, null takes the next seed. */

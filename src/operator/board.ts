@@ -1,9 +1,19 @@
-import { flag, number, numbers, oneOf, perJoint, struct } from '../core/memory/struct-layout.ts';
+import {
+  flag,
+  number,
+  numbers,
+  oneOf,
+  perJoint,
+  type StructOf,
+  struct,
+} from '../core/memory/struct-layout.ts';
 import { HAND_NUMBERS } from '../hand/points.ts';
+import type { HandSample } from '../messages/hand-sample.ts';
 import { PLAYOUT_QUALITIES } from '../messages/playout-request.ts';
 import { ROW_SOURCES } from '../messages/recording.ts';
 import { LIMITED_BY, SUPERVISOR_STATES } from '../messages/robot-state.ts';
 import { OPERATOR_MODES } from '../messages/telemetry.ts';
+import type { LinkClient } from './link-client.ts';
 
 const INPUT_STATUS = ['ok', 'stale', 'none'] as const;
 const MAPPING_STATUS = ['ok', 'clamped', 'unreachable', 'bad-input', 'disengaged'] as const;
@@ -67,6 +77,29 @@ export const BOARD = struct({
   inputJittersNs: numbers(BOARD_INPUTS),
   inputSenders: numbers(BOARD_INPUTS),
 });
+
+type Board = StructOf<typeof BOARD>;
+
+/** Hot path. */
+export function fillHand(out: Board, sample: HandSample): void {
+  out.clutch = sample.clutch;
+  out.handPositionM.set(sample.positionM);
+  out.handQuatXyzw.set(sample.quatXyzw);
+  out.handTakenNs = sample.takenNs;
+  out.handPoints = sample.points;
+  out.handIsLeft = sample.isLeft;
+  if (sample.points > 0) out.handPointsM.set(sample.pointsM);
+}
+
+/** Hot path. */
+export function fillTotals(out: Board, totals: LinkClient['totals']): void {
+  out.commands = totals.commands;
+  out.applied = totals.applied;
+  out.late = totals.late;
+  out.dropped = totals.dropped;
+  out.rejected = totals.rejected;
+  out.lost = totals.lost;
+}
 
 /** The board has one text: the cause of the robot's state, the nearest pair, and its playout. */
 const boardText = (cause: string, nearest: string, playout = ''): string =>

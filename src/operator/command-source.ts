@@ -4,13 +4,13 @@ import type { Mapper } from '../mapping/mapper.ts';
 import type { JointCommand } from '../messages/command.ts';
 import type { HandSample } from '../messages/hand-sample.ts';
 import type { RowSource } from '../messages/recording.ts';
-import type { RobotState, SupervisorState } from '../messages/robot-state.ts';
+import type { RobotState } from '../messages/robot-state.ts';
 import type { OperatorMode } from '../messages/telemetry.ts';
 import { emptyCommand } from '../wire/codecs/command.ts';
 import { Clutch } from './clutch.ts';
 import { GripPickUp } from './grip-pick-up.ts';
 import type { Homing } from './homing.ts';
-import type { RobotView } from './robot-view.ts';
+import { isPowered, type RobotView } from './robot-view.ts';
 import type { SampledHand } from './sampler.ts';
 import { Topic } from './topic.ts';
 
@@ -90,7 +90,8 @@ export class CommandSource {
   /** Drives home from any pose, if the robot is armed. The clutch must be opened before teleop resumes. */
   home(nowNs: number): Reason | null {
     const { robot, homing } = this.#parts;
-    if (this.#finished || !robot.isFresh(nowNs) || !isPowered(robot.state.state)) return 'not-armed';
+    if (this.#finished || !robot.isFresh(nowNs) || !isPowered(robot.state.state) || !robot.isPartnerPowered)
+      return 'not-armed';
     if (homing.active) return null;
     this.#release();
     this.#clutch.void();
@@ -203,21 +204,23 @@ export class CommandSource {
     }
     if (hand.tookOver && this.#engaged) this.#reseat(hand);
     if (this.#parts.homing.active) this.#mayGoOnHome(robot);
+    const { isPartnerPowered } = this.#parts.robot;
     if (this.#engaged) {
-      const ended = robot.endedEngagement >= this.#engagements;
+      const ended = robot.endedEngagement >= this.#engagements || !isPartnerPowered;
       // Rejected before it began, because the joints were still being powered: no need to arm again.
-      const rejected = ended && hand.clutchless && robot.state === 'armed';
+      const rejected = ended && isPartnerPowered && hand.clutchless && robot.state === 'armed';
       if (ended && !rejected) clutch.void();
       if (ended || !clutch.closed) this.#release();
     }
-    const ready = !this.#finished && (robot.state === 'armed' || robot.state === 'hold');
+    const ready = !this.#finished && isPartnerPowered && (robot.state === 'armed' || robot.state === 'hold');
     if (ready && !this.#engaged && !this.#parts.homing.active && clutch.closed) this.#engage(hand);
   }
 
   /** Aborts homing if the robot ended it or a person closes the clutch again: the arm holds. */
   #mayGoOnHome(robot: RobotState): void {
     const ended = this.#parts.homing.driving && robot.endedEngagement >= this.#engagements;
-    if (ended || this.#clutch.closedAnew || !isPowered(robot.state)) this.stopHoming();
+    const isUnpowered = !isPowered(robot.state) || !this.#parts.robot.isPartnerPowered;
+    if (ended || this.#clutch.closedAnew || isUnpowered) this.stopHoming();
   }
 
   #engage(hand: SampledHand): void {
@@ -249,9 +252,6 @@ export class CommandSource {
     this.mapped = 'disengaged';
   }
 }
-
-const isPowered = (state: SupervisorState): boolean =>
-  state === 'armed' || state === 'engaged' || state === 'hold';
 
 function isUnusable(status: string): boolean {
   return status === 'bad-input' || status === 'disengaged';

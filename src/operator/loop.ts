@@ -25,7 +25,7 @@ import { decodeState, type StateOrigin } from '../wire/codecs/state.ts';
 import { decodeWorld } from '../wire/codecs/world.ts';
 import type { DatagramHandler, Outbox, Peer } from '../wire/reactor.ts';
 import type { SharedClock } from '../wire/shared-clock.ts';
-import { BOARD, BOARD_INPUTS, BoardText } from './board.ts';
+import { BOARD, BOARD_INPUTS, BoardText, fillHand, fillTotals } from './board.ts';
 import { CommandSource, type IssuedCommand } from './command-source.ts';
 import { DeskClient } from './desk-client.ts';
 import { HaltWatch } from './halt-watch.ts';
@@ -34,7 +34,7 @@ import type { JointsKind } from './joints-ring.ts';
 import { LinkClient } from './link-client.ts';
 import { PersonFeed } from './person-board.ts';
 import { RobotView } from './robot-view.ts';
-import type { RowFeed } from './row-feed.ts';
+import type { CommandRows } from './row-feed.ts';
 import { type OpenInput, Sampler } from './sampler.ts';
 import { surroundingsOf } from './surroundings.ts';
 import { SyncClient } from './sync-client.ts';
@@ -54,6 +54,10 @@ export interface OperatorParts {
   shared?: SharedClock;
   robot: { command: Peer; state: Peer; sync: Peer };
   session: number;
+  /** First tick; now if absent. */
+  startNs?: number;
+  /** Of another arm of the same robot process: both arms then have one clock relation. */
+  sync?: SyncClient;
   counters: Counters;
   /** Lateness of every deadline the loop woke for. */
   lateness: DurationHistogram;
@@ -62,7 +66,7 @@ export interface OperatorParts {
   world?: SnapshotBoard;
   onClosed: (record: PackedTrace) => void;
   /** Feeds a recorder, after the command was sent. */
-  rows?: RowFeed;
+  rows?: CommandRows;
   /**
    * Commanded joints when the hand was sampled (operator clock), and measured joints (robot clock). Hot path.
    */
@@ -102,6 +106,7 @@ export class OperatorLoop implements DatagramHandler {
   readonly #origin: StateOrigin = { boot: 0, session: 0 };
   readonly #playoutRequest: PlayoutRequest;
   readonly #quality = emptyQuality();
+  #partner: OperatorLoop | null = null;
   #boot = 0;
   #handBackPresses = 0;
   #autoArm: boolean;
@@ -123,8 +128,9 @@ export class OperatorLoop implements DatagramHandler {
     this.#hands = hands;
     this.#mapper = withJointTargets(hands, model, pathLimits, () => counters.add('joint-leap'));
     this.#parts = parts;
-    this.#ticks = new Periodic(rig.operator.hz, clock.nowNs());
-    this.#hellos = new Periodic(HELLO_HZ, clock.nowNs());
+    const startNs = parts.startNs ?? clock.nowNs();
+    this.#ticks = new Periodic(rig.operator.hz, startNs);
+    this.#hellos = new Periodic(HELLO_HZ, startNs);
     this.#autoArm = rig.operator.autoArm;
     this.#playoutRequest = { quality: rig.operator.playoutQuality, capMs: rig.operator.playoutCapMs };
     this.#inputNames = [...parts.inputs.keys()];
@@ -132,7 +138,8 @@ export class OperatorLoop implements DatagramHandler {
     this.robot = new RobotView(joints, parts.neighbour?.joints.length);
     this.sampler = new Sampler(parts.inputs, rig.operator.input);
     const wallErrorNs = rig.link.clock === 'wall' ? rig.link.wallErrorMs * NS_PER_MS : null;
-    this.sync = new SyncClient(outbox, sync, robot.sync, clock, counters, parts.shared, wallErrorNs);
+    this.sync =
+      parts.sync ?? new SyncClient(outbox, sync, robot.sync, clock, counters, parts.shared, wallErrorNs);
     this.link = new LinkClient(
       outbox,
       command,
@@ -170,6 +177,12 @@ export class OperatorLoop implements DatagramHandler {
 
   get mode(): OperatorMode {
     return this.#commandSource.mode;
+  }
+
+  /** The other arm: from now on they are one robot, and a stop of one is a stop of both. */
+  join(partner: OperatorLoop): void {
+    this.#partner = partner;
+    this.robot.partner = partner.robot;
   }
 
   /** Every command as it is published, and the newest one; both reuse one object. */
@@ -235,9 +248,20 @@ export class OperatorLoop implements DatagramHandler {
 
   /** Sends a request to the robot's supervisor; an e-stop is sent within this call. */
   ask(action: DeskAction, nowNs: number): void {
+    if (action === 'estop') this.#partner?.askAlone(action, nowNs);
+    this.askAlone(action, nowNs);
+  }
+
+  /** Leaves the other arm as it is. */
+  askAlone(action: DeskAction, nowNs: number): void {
     if (action !== 'arm') this.#commandSource.stopHoming();
     this.#desk.ask(action, this.robot.state.epoch, nowNs);
     if (action === 'estop' && this.#parts.estop !== undefined) Atomics.store(this.#parts.estop, 0, 1);
+  }
+
+  /** The other arm has stopped. On two machines, this is the only way in which this one learns of it. */
+  stopToo(nowNs: number): void {
+    if (this.robot.state.state !== 'stopped') this.askAlone('estop', nowNs);
   }
 
   /** Stops following until a hand engages again. */
@@ -312,7 +336,9 @@ export class OperatorLoop implements DatagramHandler {
       this.#boot = this.#origin.boot;
       this.#commandSource.disengage();
     } else if (spare.robotNs <= this.robot.state.robotNs) return 'dropped-stale';
+    const wasStopped = this.robot.state.state === 'stopped';
     this.robot.accept(receivedNs);
+    if (!wasStopped && this.robot.state.state === 'stopped') this.#partner?.stopToo(receivedNs);
     this.#hands.neighbourAt?.(this.robot.state.otherRad);
     this.#halts.state(this.robot.state, isNewRobot, receivedNs);
     const { robotNs, appliedSeq, positionsRad } = this.robot.state;
@@ -379,6 +405,7 @@ export class OperatorLoop implements DatagramHandler {
       this.#desk.ask('world', this.robot.state.epoch, receivedNs, { task: request.task, seed: request.seed });
       return null;
     }
+    if (kind === 'drive') return 'malformed';
     if (kind === 'playout-way') return this.#requestMode(request.way);
     if (kind === 'playout') {
       this.#playoutRequest.quality = request.quality;
@@ -414,8 +441,8 @@ export class OperatorLoop implements DatagramHandler {
     out.commandedRad.set(this.#commandSource.command.positionsRad);
     out.estopNs = this.#desk.estopNs;
     this.#publishInputs(nowNs);
-    this.#publishHand();
-    this.#publishTotals();
+    fillHand(out, this.sampler.hand.sample);
+    fillTotals(out, this.link.totals);
     const robot = this.robot.state;
     out.robotState = robot.state;
     out.epoch = robot.epoch;
@@ -454,28 +481,5 @@ export class OperatorLoop implements DatagramHandler {
       out.inputJittersNs[i] = this.#quality.jitterNs;
       out.inputSenders[i] = this.#quality.from;
     }
-  }
-
-  #publishHand(): void {
-    const out = this.#shown;
-    const { sample } = this.sampler.hand;
-    out.clutch = sample.clutch;
-    out.handPositionM.set(sample.positionM);
-    out.handQuatXyzw.set(sample.quatXyzw);
-    out.handTakenNs = sample.takenNs;
-    out.handPoints = sample.points;
-    out.handIsLeft = sample.isLeft;
-    if (sample.points > 0) out.handPointsM.set(sample.pointsM);
-  }
-
-  #publishTotals(): void {
-    const out = this.#shown;
-    const { totals } = this.link;
-    out.commands = totals.commands;
-    out.applied = totals.applied;
-    out.late = totals.late;
-    out.dropped = totals.dropped;
-    out.rejected = totals.rejected;
-    out.lost = totals.lost;
   }
 }

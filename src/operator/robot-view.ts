@@ -1,5 +1,5 @@
 import { NS_PER_MS } from '../core/time/clock.ts';
-import type { RobotState } from '../messages/robot-state.ts';
+import type { RobotState, SupervisorState } from '../messages/robot-state.ts';
 import { emptyState } from '../wire/codecs/state.ts';
 
 const FRESH_NS = 200 * NS_PER_MS;
@@ -10,6 +10,8 @@ export class RobotView {
   /** Decode target, swapped in if valid. */
   spare: RobotState;
   receivedNs = Number.NEGATIVE_INFINITY;
+  /** The other arm of two that are one robot. */
+  partner: RobotView | null = null;
 
   constructor(joints: number, otherJoints = 0) {
     this.state = emptyState(joints, otherJoints);
@@ -29,8 +31,20 @@ export class RobotView {
     return !Number.isNaN(this.state.positionsRad[0]!);
   }
 
-  /** Its pose is known and current. */
+  /** Its pose is known and current, and so is that of the other arm. */
   isFresh(nowNs: number): boolean {
+    return this.isFreshAlone(nowNs) && (this.partner === null || this.partner.isFreshAlone(nowNs));
+  }
+
+  isFreshAlone(nowNs: number): boolean {
     return nowNs - this.receivedNs <= FRESH_NS && this.hasPose;
   }
+
+  /** An arm does not move while the other one has no power. */
+  get isPartnerPowered(): boolean {
+    return this.partner === null || isPowered(this.partner.state.state);
+  }
 }
+
+export const isPowered = (state: SupervisorState): boolean =>
+  state === 'armed' || state === 'engaged' || state === 'hold';

@@ -8,8 +8,14 @@ import { oneWayNs } from '../trace/segments.ts';
 import type { ClockSync } from '../wire/clock-sync.ts';
 import type { IssuedCommand } from './command-source.ts';
 
+/** Takes every published command for a recording. */
+export interface CommandRows {
+  /** Hot path. */
+  onCommand(command: IssuedCommand, robot: RobotState, sync: ClockSync): void;
+}
+
 /** The rings to the recorder, and the flag by which it requests rows. */
-interface RowMemory extends Flags {
+export interface RowMemory extends Flags {
   rowRing: SharedArrayBuffer;
   rowTraceRing: SharedArrayBuffer;
 }
@@ -18,7 +24,7 @@ interface RowMemory extends Flags {
  * Passes every published command, with the state of the same instant, to the recorder's thread through shared
  * memory. Runs on the control thread: nothing waits or allocates, and without a recorder nothing happens.
  */
-export class RowFeed {
+export class RowFeed implements CommandRows {
   readonly #rows: RecordRing;
   readonly #traces: RecordRing;
   readonly #wanted: Int32Array;

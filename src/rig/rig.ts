@@ -19,6 +19,7 @@ import { recordConfig } from '../record/config.ts';
 import { MAX_CAP_MS, MIN_CAP_MS } from '../robot/playout/policy.ts';
 import { realtimePriority, robotConfig } from '../robot/robot-config.ts';
 import { MAX_REDUNDANCY } from '../wire/codecs/command.ts';
+import { armsConfig } from './arms-config.ts';
 import { fleetConfig } from './fleet-config.ts';
 import { handPublishConfig } from './hand-publish-config.ts';
 import { loadPerson } from './people.ts';
@@ -37,6 +38,10 @@ export const rigSchema = z.strictObject({
     .enum(['right', 'left'])
     .optional()
     .describe('the hand that drives, for inputs whose setting `hand` the rig does not set'),
+  arms: armsConfig
+    .nullable()
+    .default(null)
+    .describe('two arms driven by one person, one for each hand; null: one arm'),
   operator: z
     .strictObject({
       hz: z.number().min(1).max(1000).default(100).describe('operator ticks per second'),

@@ -69,6 +69,8 @@ export interface RobotParts {
   onLearnt: (network: string, prior: PriorJson) => void;
   outbox: Outbox;
   clock: Clock;
+  /** First cycle; now if absent. */
+  startNs?: number;
   /** Sent with clock replies; absent in simulations. */
   shared?: SharedClock;
   /** Random per start, so that the operator notices a restarted robot process. */
@@ -140,7 +142,7 @@ export class RobotLoop implements DatagramHandler {
   constructor(parts: RobotParts) {
     const { rig, model, driver, counters, clock, onTransition } = parts;
     const joints = model.joints.length;
-    const nowNs = clock.nowNs();
+    const nowNs = parts.startNs ?? clock.nowNs();
     this.#parts = parts;
     this.#cycles = new Periodic(rig.robot.controlHz, nowNs);
     this.#states = new Periodic(rig.robot.stateHz, nowNs);

@@ -486,7 +486,7 @@ export class SimulatedRig {
 }
 
 /** The model's limits, scaled by the rig's percentages. */
-const judgedJoints = ({ robot }: Rig, { joints }: RobotModel): JudgedJoint[] =>
+export const judgedJoints = ({ robot }: Rig, { joints }: RobotModel): JudgedJoint[] =>
   joints.map((joint) => ({
     ...joint,
     maxVelocityRadS: (joint.maxVelocityRadS * robot.speedPercent) / 100,

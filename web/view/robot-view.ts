@@ -1,6 +1,6 @@
 import { ColorManagement, LinearSRGBColorSpace, Vector3, WebGLRenderer } from 'three';
 import type { RobotModel } from '../../src/geometry/robot-model.ts';
-import type { ConsoleScene } from '../../src/messages/console.ts';
+import type { ConsoleArm, ConsoleScene } from '../../src/messages/console.ts';
 import type { Telemetry } from '../../src/messages/telemetry.ts';
 import { onThemeChange } from '../shell/theme.ts';
 import { EdgeArrows } from './edge-arrows.ts';
@@ -30,6 +30,7 @@ export class RobotView {
   #world: World | null = null;
   #model: RobotModel | null = null;
   #around: ConsoleScene | null = null;
+  #arms: readonly ConsoleArm[] = [];
   #shapesShown = false;
   #hidden = false;
   #latest: Telemetry | null = null;
@@ -70,18 +71,20 @@ export class RobotView {
     onThemeChange(() => this.#rebuild());
   }
 
-  setModel(model: RobotModel, around: ConsoleScene | null): void {
-    const same = JSON.stringify([this.#model, this.#around]) === JSON.stringify([model, around]);
-    if (same) return;
+  setModel(model: RobotModel, around: ConsoleScene | null, arms: readonly ConsoleArm[] = []): void {
+    const before = JSON.stringify([this.#model, this.#around, this.#arms]);
+    if (before === JSON.stringify([model, around, arms])) return;
     this.#model = model;
     this.#around = around;
+    this.#arms = arms;
     this.#rebuild();
     this.look(this.#camera.preset);
   }
 
   show(telemetry: Telemetry, nowMs: number): void {
     const isInWorld = telemetry.world != null;
-    const changed = isInWorld !== (this.#latest?.world != null);
+    const changed =
+      isInWorld !== (this.#latest?.world != null) || drivenSide(telemetry) !== drivenSide(this.#latest);
     this.#latest = telemetry;
     if (changed) this.#rebuild();
     this.#world?.aim(telemetry, nowMs);
@@ -108,9 +111,25 @@ export class RobotView {
 
   /** Moves the camera to a preset, which shows the whole workspace or rides on the wrist. */
   look(preset: ViewPreset): void {
-    this.#camera.setSubject(reachOf(this.#model), this.#world?.homeTip ?? null);
+    this.#camera.setSubject(reachOf(this.#model) + this.#betweenM / 2, this.#centre());
     this.#camera.show(preset);
     this.#request();
+  }
+
+  /** Distance between the bases of two arms; 0 for one. */
+  get #betweenM(): number {
+    const [a, b] = this.#arms.map(({ base }) => base.xyzM);
+    return a && b ? Math.hypot(...a.map((m, i) => m - b[i]!)) : 0;
+  }
+
+  /** What the camera looks at: the tool at home, and between two arms rather than at one of them. */
+  #centre(): Vector3 | null {
+    const tip = this.#world?.homeTip ?? null;
+    if (tip === null || this.#arms.length === 0) return tip;
+    const [x = 0, y = 0] = [0, 1].map(
+      (axis) => this.#arms.reduce((sum, { base }) => sum + base.xyzM[axis]!, 0) / this.#arms.length,
+    );
+    return new Vector3(x + 0.3, tip.y, -y);
   }
 
   /** Whether the camera keeps tool and hand in the frame. */
@@ -122,13 +141,16 @@ export class RobotView {
   #rebuild(): void {
     if (this.#model === null) return;
     this.#world?.dispose();
+    const driven = this.#arms.find(({ side }) => side === (drivenSide(this.#latest) ?? 'right'));
+    const other = this.#arms.find((arm) => arm !== driven);
     this.#world = new World(
-      this.#model,
+      driven?.model ?? this.#model,
       currentPalette(),
       this.#quality.detail,
       reachOf(this.#model),
       this.#around,
       this.#latest?.world ?? null,
+      driven && other ? { driven, other } : null,
     );
     this.#world.showShapes(this.#shapesShown);
     if (this.#latest) this.#world.aim(this.#latest, performance.now());
@@ -175,3 +197,7 @@ export class RobotView {
     return false;
   }
 }
+
+/** Of two arms, the one that the page drives; undefined for one arm. */
+const drivenSide = (telemetry: Telemetry | null): string | undefined =>
+  telemetry?.arms?.find(({ isDriven }) => isDriven)?.side;

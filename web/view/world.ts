@@ -1,6 +1,6 @@
 import { Color, Group, Line, type Material, Mesh, type Object3D, Scene, Vector3 } from 'three';
 import type { RobotModel } from '../../src/geometry/robot-model.ts';
-import type { ConsoleScene } from '../../src/messages/console.ts';
+import type { ConsoleArm, ConsoleScene } from '../../src/messages/console.ts';
 import type { Telemetry, WorldTelemetry } from '../../src/messages/telemetry.ts';
 import { type Arm, createArm } from './arm.ts';
 import { CollisionShapes } from './capsules.ts';
@@ -8,6 +8,7 @@ import { createFloor } from './floor.ts';
 import { HandMarker } from './hand-marker.ts';
 import { LimitArrow } from './limit-arrow.ts';
 import { type GhostMaterial, ghostMaterial, solidMaterial } from './materials.ts';
+import { OtherArm, standingAt } from './other-arm.ts';
 import type { Palette } from './palette.ts';
 import { PoseTrack } from './pose-track.ts';
 import { ReachHint } from './reach-hint.ts';
@@ -41,6 +42,7 @@ export class World {
   readonly #limit: LimitArrow;
   readonly #reach: ReachHint;
   readonly #things: Things | null;
+  readonly #other: OtherArm | null;
   readonly #measured: PoseTrack;
   readonly #commanded: PoseTrack;
   readonly #gripper = new PoseTrack(1);
@@ -59,6 +61,8 @@ export class World {
     reachM: number,
     around: ConsoleScene | null,
     simulated: WorldTelemetry | null = null,
+    /** Two arms: this world is about the driven one, and shows the other beside it. */
+    two: { driven: ConsoleArm; other: ConsoleArm } | null = null,
   ) {
     const shapes = new Shapes(detail);
     // A robot hand follows the fingers, not the wrist.
@@ -77,19 +81,20 @@ export class World {
     this.#reach = new ReachHint(model, palette);
     this.#measured = new PoseTrack(model.joints.length);
     this.#commanded = new PoseTrack(model.joints.length);
+    const base = standingAt(two?.driven.base ?? { xyzM: [0, 0, 0], rpyRad: [0, 0, 0] });
+    base.inside.add(this.#robot.root, this.#ghost.root, this.#shapes.root, this.#reach.root);
+    this.#other = two === null ? null : new OtherArm(two.other, palette, shapes);
+    if (this.#other) this.scene.add(this.#other.root);
     this.#robot.setJoints(model.homeRad);
-    this.#robot.root.updateMatrixWorld();
+    base.root.updateMatrixWorld(true);
     this.#robot.tip.getWorldPosition(this.homeTip);
     this.#ghost.root.visible = false;
     this.scene.add(
       createFloor(palette, simulated === null ? (around?.groundZM ?? 0) : -simulated.baseM[2]!),
-      this.#robot.root,
-      this.#ghost.root,
+      base.root,
       this.#hand.root,
       this.#trail.mesh,
-      this.#shapes.root,
       this.#limit.root,
-      this.#reach.root,
     );
   }
 
@@ -101,6 +106,8 @@ export class World {
     }
     if (commandedRad) this.#commanded.aim(commandedRad, nowMs);
     if (hand) this.#handPose.aim([...hand.positionM, ...hand.quatXyzw], nowMs);
+    const other = telemetry.arms?.find(({ isDriven }) => !isDriven);
+    if (other) this.#other?.aim(other, nowMs);
     if (telemetry.world) this.#things?.aim(telemetry.world, nowMs);
     if (robot) this.#shapes.mark(robot);
     this.#limit.aim(telemetry);
@@ -132,6 +139,7 @@ export class World {
     moving = this.#gripper.advance(nowMs) || moving;
     moving = this.#handPose.advance(nowMs) || moving;
     moving = this.#things?.advance(nowMs) || moving;
+    moving = this.#other?.advance(nowMs) || moving;
     this.#robot.setJoints(this.#measured.shown);
     this.#robot.setGripper(this.#gripper.shown[0]!);
     this.#reach.setJoints(this.#measured.shown);

@@ -188,7 +188,7 @@ async function enter(mode: SessionMode): Promise<void> {
 
 function receive(message: ServerMessage): void {
   if (message.kind === 'hello') {
-    room.setModel(message.model);
+    room.setModel(message.model, message.arms);
     measure.setModel(message.model);
     const { cameras: names = [], stereo: pair = [] } = message as { cameras?: string[]; stereo?: string[] };
     cameras.open(names, location.href, link.pictures);

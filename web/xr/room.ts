@@ -14,10 +14,12 @@ import {
 } from 'three';
 import type { RobotModel } from '../../src/geometry/robot-model.ts';
 import type { XrPacket } from '../../src/input/codecs/webxr-codec.ts';
+import type { ConsoleArm } from '../../src/messages/console.ts';
 import type { Telemetry, WorldTelemetry } from '../../src/messages/telemetry.ts';
 import { type Arm, createArm } from '../view/arm.ts';
 import { LimitArrow } from '../view/limit-arrow.ts';
 import { ghostMaterial, solidMaterial } from '../view/materials.ts';
+import { OtherArm, standingAt } from '../view/other-arm.ts';
 import { currentPalette, type Palette } from '../view/palette.ts';
 import { PoseTrack } from '../view/pose-track.ts';
 import type { Quality } from '../view/quality.ts';
@@ -44,6 +46,8 @@ export class Room {
   readonly #table: Mesh;
   readonly #hands: DrawnHands;
   #model: RobotModel | null = null;
+  #arms: readonly ConsoleArm[] = [];
+  #other: OtherArm | null = null;
   #isInWorld = false;
   #things: Things | null = null;
   #robot: Arm | null = null;
@@ -84,8 +88,12 @@ export class Room {
     this.#floor.visible = shown;
   }
 
-  setModel(model: RobotModel): void {
+  /** Of two arms, left before right, `model` is the right one’s. */
+  setModel(model: RobotModel, arms: readonly ConsoleArm[] = []): void {
     this.#model = model;
+    this.#arms = arms;
+    const [left = null, right = null] = arms;
+    this.#other = left && new OtherArm(left, this.#palette, this.#shapes);
     this.#base.clear();
     this.#things = this.#isInWorld ? new Things(this.#palette, this.#shapes) : null;
     const ghost = ghostMaterial(this.#palette);
@@ -99,7 +107,10 @@ export class Room {
     );
     this.#ghost = createArm(model, this.#palette, this.#shapes, ghost, this.#isInWorld);
     this.#reach = new ReachHint(model, this.#palette);
-    this.#base.add(this.#robot.root, this.#ghost.root, this.#reach.root, this.#limit.root);
+    const stand = standingAt(right?.base ?? { xyzM: [0, 0, 0], rpyRad: [0, 0, 0] });
+    stand.inside.add(this.#robot.root, this.#ghost.root, this.#reach.root);
+    this.#base.add(stand.root, this.#limit.root);
+    if (this.#other !== null) this.#base.add(this.#other.root);
     if (this.#things !== null) {
       const axes = new Group();
       axes.rotation.x = -Math.PI / 2;
@@ -112,10 +123,13 @@ export class Room {
   }
 
   aim(telemetry: Telemetry, nowMs: number): void {
-    const { robot, commandedRad, world = null } = telemetry;
+    const { world = null } = telemetry;
+    const [left, right] = telemetry.arms ?? [];
+    const { robot, commandedRad } = right ?? telemetry;
+    if (left !== undefined) this.#other?.aim(left, nowMs);
     if (this.#model !== null && (world !== null) !== this.#isInWorld) {
       this.#isInWorld = world !== null;
-      this.setModel(this.#model);
+      this.setModel(this.#model, this.#arms);
       this.#showTable();
     }
     if (world !== null) this.#aimWorld(world, nowMs);
@@ -141,13 +155,14 @@ export class Room {
 
   draw(packet: XrPacket | null, nowMs: number): void {
     this.#things?.advance(nowMs);
+    this.#other?.advance(nowMs);
     if (this.#measured.started) {
       this.#measured.advance(nowMs);
       this.#commanded.advance(nowMs);
       this.#robot?.setJoints(this.#measured.shown);
       this.#ghost?.setJoints(this.#commanded.shown);
       this.#reach?.setJoints(this.#measured.shown);
-      this.#robot?.root.updateMatrixWorld();
+      this.#base.updateMatrixWorld();
       this.#robot?.lead.getWorldPosition(this.#lead);
       this.#limit.place(this.#base.worldToLocal(this.#lead));
     }

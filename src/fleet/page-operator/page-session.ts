@@ -172,7 +172,9 @@ export class PageSession {
     // The page was sent no probe before, so it had nothing to answer.
     this.#receivedNs = monotonicClock.nowNs();
     const rig = this.#rig;
-    this.#peer.say(JSON.stringify(helloOf(rig, loadModel(rig.model), cameraNames(rig))));
+    this.#peer.say(
+      JSON.stringify(helloOf(rig, [{ side: null, rig, model: loadModel(rig.model) }], cameraNames(rig))),
+    );
     const { user } = this.options;
     const caller = { role: 'operator' as const, device: `fleet:${user}`, name: user };
     this.#clients.add(

@@ -186,4 +186,37 @@ describe('input webxr', () => {
     assert.equal(send(NOW_NS + MS), 'degenerate');
     assert.ok(Math.abs(sample(NOW_NS + MS).positionM[0]! - 0.2) < 1e-6);
   });
+
+  it('with its own clutch, follows thumb and middle finger of the driving hand alone', () => {
+    const { packet, send, sample } = scene({ clutch: 'own' });
+    const middleTo = (gapM: number) => {
+      const thumb = [...packet.right.jointsM.subarray(12, 15)];
+      packet.right.jointsM.set([thumb[0]! - gapM, thumb[1]!, thumb[2]!], 3 * 14);
+    };
+    // Neither a pinch of the other hand nor its absence matters.
+    packet.left.tracked = false;
+    middleTo(0.06);
+    send(NOW_NS);
+    assert.deepEqual([sample(NOW_NS).tracking, sample(NOW_NS).clutch], [true, false]);
+    middleTo(0.01);
+    send(NOW_NS + 10 * MS);
+    assert.equal(sample(NOW_NS + 10 * MS).clutch, true);
+    packet.right.tracked = false;
+    send(NOW_NS + 20 * MS);
+    assert.deepEqual([sample(NOW_NS + 20 * MS).tracking, sample(NOW_NS + 20 * MS).clutch], [false, false]);
+    packet.right.tracked = true;
+    middleTo(0.06);
+    send(NOW_NS + 30 * MS);
+    assert.equal(sample(NOW_NS + 30 * MS).clutch, false);
+  });
+
+  it('with its own clutch, counts only the buttons of its own controller', () => {
+    const { device, packet, send } = scene({ clutch: 'own' });
+    packet.left.buttons = 1 << 4;
+    send(NOW_NS);
+    assert.equal(device.recordPresses, 0);
+    packet.right.buttons = 1 << 4;
+    send(NOW_NS + 10 * MS);
+    assert.equal(device.recordPresses, 1);
+  });
 });

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Reason } from '../../core/counters.ts';
 import { Pinch, pinchGapM } from '../../hand/gestures.ts';
-import { checkHand, HAND_NUMBERS, takeHandPoints } from '../../hand/points.ts';
+import { checkHand, HAND_NUMBERS, spanM, takeHandPoints } from '../../hand/points.ts';
 import { emptyHandSample, type HandSample, type SampleStatus } from '../../messages/hand-sample.ts';
 import {
   decodeEnvelope,
@@ -16,10 +16,13 @@ import {
 import type { InputDevice, InputPlugin } from '../device.ts';
 
 const config = z.strictObject({
-  hand: z
-    .enum(['right', 'left'])
-    .default('right')
-    .describe('the hand that drives; the other one holds the clutch'),
+  hand: z.enum(['right', 'left']).default('right').describe('the hand that drives'),
+  clutch: z
+    .enum(['other', 'own'])
+    .default('other')
+    .describe(
+      'clutch of a tracked hand: a pinch of the other hand, or thumb and middle finger of the hand itself, as two arms need',
+    ),
   pose: z
     .enum(['wrist', 'pinch'])
     .default('wrist')
@@ -47,6 +50,7 @@ type Config = z.infer<typeof config>;
 const PRESSED = 0.5;
 const THUMB_TIP = 4;
 const INDEX_TIP = 9;
+const MIDDLE_TIP = 14;
 /** Its bit among a controller's buttons, in the order of WebXR's standard gamepad. */
 const RECORD_BUTTON = 1 << 4;
 /** A press on either thumbstick. */
@@ -54,7 +58,8 @@ const HAND_BACK_BUTTON = 1 << 3;
 
 /**
  * A headset's page: 25 joints of each hand, or controllers. The driving hand's pinch, or trigger, closes the gripper;
- * the clutch is the other hand's pinch, or the grip button of the driving controller.
+ * the clutch is the other hand's pinch, or the grip button of the driving controller. With `clutch: own`, each hand has
+ * its own clutch and buttons, so that two of these inputs can share one headset.
  */
 class HeadsetHand implements InputDevice {
   readonly #config: Config;
@@ -110,10 +115,12 @@ class HeadsetHand implements InputDevice {
   /** A or X on either controller starts and stops a recording; a thumbstick hands back to a policy. */
   #countPresses(): void {
     const { left, right } = this.#packet;
-    const isDown = ((left.buttons | right.buttons) & RECORD_BUTTON) !== 0;
+    const { hand, clutch } = this.#config;
+    const buttons = clutch === 'own' ? this.#packet[hand].buttons : left.buttons | right.buttons;
+    const isDown = (buttons & RECORD_BUTTON) !== 0;
     if (isDown && !this.#recordPressed) this.recordPresses++;
     this.#recordPressed = isDown;
-    const handsBack = ((left.buttons | right.buttons) & HAND_BACK_BUTTON) !== 0;
+    const handsBack = (buttons & HAND_BACK_BUTTON) !== 0;
     if (handsBack && !this.#handBackPressed) this.handBackPresses++;
     this.#handBackPressed = handsBack;
   }
@@ -159,7 +166,7 @@ class HeadsetHand implements InputDevice {
     newest.estop = this.#packet.estop;
     const other = this.#config.hand === 'right' ? this.#packet.left : this.#packet.right;
     const isSeen = this.#packet.visible && side.tracked;
-    newest.tracking = isSeen && isClutchSeen(side, other);
+    newest.tracking = isSeen && (this.#config.clutch === 'own' || isClutchSeen(side, other));
     newest.clutch = this.#clutchOf(side, other);
     if (!newest.clutch) this.#opened = true;
     newest.points = isSeen && side.kind === 'hand' ? this.#pointsM.length / 3 : 0;
@@ -179,11 +186,19 @@ class HeadsetHand implements InputDevice {
 
   /** An invisible pinch counts for neither; once visible again it stays closed until it is wide open. */
   #clutchOf(side: XrSide, other: XrSide): boolean {
+    if (this.#config.clutch === 'own') return this.#ownClutch(side);
     const isPinchSeen = other.kind === 'hand' && other.tracked;
     const pinched = isPinchSeen && this.#clutch.update(pinchGapM(other.jointsM));
     if (!isPinchSeen) this.#clutch.closed = true;
     if (side.kind === 'controller') return side.grip > PRESSED;
     return pinched || (other.kind === 'controller' && Math.max(other.grip, other.trigger) > PRESSED);
+  }
+
+  #ownClutch(side: XrSide): boolean {
+    if (side.kind === 'controller') return side.grip > PRESSED;
+    const isSeen = side.kind === 'hand' && side.tracked;
+    if (!isSeen) this.#clutch.closed = true;
+    return isSeen && this.#clutch.update(spanM(side.jointsM, THUMB_TIP, MIDDLE_TIP));
   }
 
   #closing(gapM: number): number {

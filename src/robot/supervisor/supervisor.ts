@@ -212,9 +212,9 @@ export class Supervisor {
   }
 
   /** The pose of the other arm is unknown: this arm holds, and cannot engage until it is known again. */
-  neighbourSilent(nowNs: number): void {
+  neighbourSilent(nowNs: number, cause = 'the other arm is silent'): void {
     this.neighbourRad?.fill(Number.NaN);
-    if (this.#state === 'engaged') this.#go('watchdog', 'the other arm is silent', nowNs, 'fault');
+    if (this.#state === 'engaged') this.#go('watchdog', cause, nowNs, 'fault');
   }
 
   /** Clears a latched stop if the operator knows the present epoch. Voids all earlier commands. */
