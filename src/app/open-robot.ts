@@ -13,6 +13,7 @@ import type { Transition } from '../robot/supervisor/states.ts';
 import { GuardedHandler } from '../wire/guarded-handler.ts';
 import type { Reactor } from '../wire/reactor.ts';
 import { RobotTunnel } from '../wire/secure/robot-tunnel.ts';
+import { carriedGripper } from './carried-gripper.ts';
 import { sharedClock } from './clock-identity.ts';
 import { openDriver } from './open-driver.ts';
 import type { ControlStart } from './role-memory.ts';
@@ -36,6 +37,7 @@ export async function runRobot(
     counters,
     controlSilenceMs: CONTROL_SILENCE * rig.robot.commandTimeoutMs,
     freeMotion: rig.robot.freeMotion,
+    gripper: carriedGripper(rig.robot),
   });
   const { driverLog } = rig.robot;
   const driver = driverLog === '' ? opened : new LoggedDriver(opened, driverLog, model.joints.length);

@@ -14,7 +14,7 @@ import { OPERATOR_SOCKETS } from '../operator/loop.ts';
 import { cameraNames } from '../rig/camera-channel.ts';
 import { linkKeys, viewerKeys } from '../rig/link-keys.ts';
 import type { Rig } from '../rig/rig.ts';
-import { loadModel } from '../rig/robot-models.ts';
+import { loadModel, rigModel } from '../rig/robot-models.ts';
 import { keepPrior, loadPriors } from '../robot/network-memory.ts';
 import { keyId } from '../wire/secure/key-file.ts';
 import { startRobotCameras } from './cameras.ts';
@@ -68,7 +68,7 @@ export function startRole(
   givenKeys?: Uint8Array[],
   onSaving: (text: string) => void = () => {},
 ): RoleHandle {
-  const model = loadModel(rig.model);
+  const model = rigModel(rig);
   const viewers = givenKeys === undefined && role === 'robot' ? viewerKeys(rig) : [];
   const keys = givenKeys ?? drivingKeys(role, rig, viewers);
   const neighbour = rig.robot.pair === null ? null : loadModel(rig.robot.pair.model);

@@ -8,7 +8,7 @@ import { answering } from '../http/replies.ts';
 import { serveStatic, webRoot } from '../http/static-files.ts';
 import type { ConsoleHello, DemoLink, DeviceReport, LinkEvent } from '../messages/console.ts';
 import type { Rig } from '../rig/rig.ts';
-import { loadModel } from '../rig/robot-models.ts';
+import { rigModel } from '../rig/robot-models.ts';
 import { Access } from './access.ts';
 import { AccessApi } from './access-api.ts';
 import { createApi } from './api.ts';
@@ -45,7 +45,7 @@ export async function startConsole(
   { devices, askLink, guard = {} }: ConsoleOptions,
 ): Promise<ConsoleHandle> {
   const root = webRoot();
-  const model = loadModel(rig.model);
+  const model = rigModel(rig);
   const access = new Access({
     trustLocal: rig.console.trustLocal,
     warn: (text) => console.error(`farhand: ${text}`),
