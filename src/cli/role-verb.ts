@@ -47,7 +47,11 @@ export function roleVerb(
       const overrides = used.map(
         ([name, { key, set = (value: string) => value }]) => `${key}=${set(String(given.values[name]))}`,
       );
-      const { config } = loadRig(String(given.values['rig'] ?? 'demo'), [...given.overrides, ...overrides]);
+      const { config, notes } = loadRig(String(given.values['rig'] ?? 'demo'), [
+        ...given.overrides,
+        ...overrides,
+      ]);
+      for (const note of notes) console.error(`farhand: ${note}`);
       const json = given.values['json'] === true;
       return runRole(role, config, json, describe, (await fleet?.companion(given, config)) ?? null);
     },
