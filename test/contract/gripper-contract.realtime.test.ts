@@ -100,7 +100,7 @@ describe('grippers and their devices', { concurrency: GRIPPERS.length }, () => {
 });
 
 function withDevice(fixture: GripperFixture): void {
-  describe(`gripper ${fixture.name}`, { skip: fixture.skip, concurrency: 3 }, () => {
+  describe(`gripper ${fixture.name}`, { skip: fixture.skip, concurrency: 1 }, () => {
     it('moves only when enabled, in proportion, and not by enabling', async () => {
       await using(fixture, async (hand) => {
         const rest = await hand.run(50);
@@ -111,7 +111,7 @@ function withDevice(fixture: GripperFixture): void {
         assert.ok(Math.abs((await hand.run(200)) - rest) < STILL, 'enabling moves nothing');
         for (const target of [0.3, 0.65, 1, 0]) await hand.reach(target);
         assert.deepEqual([...hand.answers], ['ok']);
-        assert.ok(monotonicClock.nowNs() - hand.reading.robotNs < 200e6, 'a fresh reading');
+        assert.ok(monotonicClock.nowNs() - hand.reading.robotNs < 500e6, 'a fresh reading');
       });
     });
 

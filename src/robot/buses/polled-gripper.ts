@@ -21,8 +21,9 @@ export interface GripperLink {
 }
 
 const PERIOD_MS = 10;
-/** A gripper that is silent for this long while it should follow is a fault. */
-const SILENCE_MS = 500;
+const OLD_MS = 500;
+/** So many requests in a row without a reply are a fault. Counted, so that a pause of this process is none. */
+const MAX_REFUSALS = 5;
 const OPEN_TIMEOUT_MS = 3000;
 
 type Phase = 'off' | 'enabling' | 'enabled';
@@ -43,6 +44,7 @@ export class PolledGripper implements Gripper {
   #failed = false;
   /** Why the last cycle brought no reading. */
   #refusal = '';
+  #refusals = 0;
   #disposed = false;
 
   constructor(link: GripperLink, clock: Clock) {
@@ -87,14 +89,12 @@ export class PolledGripper implements Gripper {
   read(nowNs: number, out: GripperReading): TickStatus {
     if (this.#disposed) return 'fault';
     const { robotNs, position, forceN } = this.#reading;
-    const isSilent = nowNs - robotNs > SILENCE_MS * 1e6;
-    if (isSilent && this.#phase !== 'enabling' && this.#fault === '')
-      this.#fail(this.#refusal || `no reply for ${SILENCE_MS} ms`);
+    const isOld = nowNs - robotNs > OLD_MS * 1e6;
     out.robotNs = Math.min(robotNs, nowNs);
     out.position = position;
     out.forceN = forceN;
     if (this.#alarm) return 'fault';
-    return Number.isNaN(robotNs) || isSilent ? 'stale' : 'ok';
+    return Number.isNaN(robotNs) || isOld ? 'stale' : 'ok';
   }
 
   write(_nowNs: number, position: number): TickStatus {
@@ -153,14 +153,17 @@ export class PolledGripper implements Gripper {
       this.#next.robotNs = this.#clock.nowNs();
       Object.assign(this.#reading, this.#next);
       this.#refusal = '';
+      this.#refusals = 0;
       // Only now: the reading is fresh, however long the preparation took.
       if (isEnabling && !signal.aborted) this.#begin();
     } catch (error) {
       if (!(error instanceof Refused)) throw error;
       this.#refusal = error.message;
+      this.#refusals++;
       // One lost reply stops nothing: silence does. A gripper that is not in use may be in any state.
-      const isFatal = isEnabling || error instanceof GripperFault;
-      if (isFatal && this.#phase !== 'off' && !signal.aborted) this.#fail(error.message);
+      const isSilent = this.#refusals >= MAX_REFUSALS;
+      const isFatal = error instanceof GripperFault && this.#phase !== 'off';
+      if (isSilent || (isFatal && !signal.aborted)) this.#fail(error.message);
     }
   }
 

@@ -5,7 +5,7 @@ import type { ModbusPort } from './modbus.ts';
 import { decodeReply, frameBytes, isCrcGood, withCrc } from './rtu-codec.ts';
 
 /** Longest wait for a reply; a USB adapter alone may buffer for 16 ms. */
-const REPLY_MS = 100;
+const REPLY_MS = 250;
 const MAX_FRAME_BYTES = 256;
 const MAX_QUEUE = 32;
 

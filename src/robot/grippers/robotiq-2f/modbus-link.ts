@@ -1,6 +1,5 @@
 import type { ModbusDevice } from '../../buses/modbus/modbus.ts';
 import { GripperFault, type GripperLink } from '../../buses/polled-gripper.ts';
-import { Refused } from '../../buses/wait.ts';
 import type { GripperReading } from '../../gripper.ts';
 import type { RobotiqConfig } from './config.ts';
 import { ACTIVATED, faultText, NOT_ACTIVATED, percentCount, toCount, toPosition } from './counts.ts';
@@ -93,6 +92,6 @@ export class ModbusLink implements GripperLink {
       if (status.state === ACTIVATED) return status;
       await new Promise((resolve) => setTimeout(resolve, 50));
     }
-    throw new Refused('activation did not end');
+    throw new GripperFault('activation did not end');
   }
 }

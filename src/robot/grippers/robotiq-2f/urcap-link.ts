@@ -1,5 +1,4 @@
 import { GripperFault, type GripperLink } from '../../buses/polled-gripper.ts';
-import { Refused } from '../../buses/wait.ts';
 import type { GripperReading } from '../../gripper.ts';
 import type { RobotiqConfig } from './config.ts';
 import { ACTIVATED, faultText, NOT_ACTIVATED, percentCount, toCount, toPosition } from './counts.ts';
@@ -82,6 +81,6 @@ export class UrcapLink implements GripperLink {
       }
     };
     await look();
-    if (!signal.aborted && state !== ACTIVATED) throw new Refused('activation did not end');
+    if (!signal.aborted && state !== ACTIVATED) throw new GripperFault('activation did not end');
   }
 }

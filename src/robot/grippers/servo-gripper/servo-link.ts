@@ -5,7 +5,7 @@ import type { GripperReading } from '../../gripper.ts';
 import { decodeServoReply, encodeRequest, FULL, type ServoRequest } from './servo-codec.ts';
 
 /** A datagram may be lost: asks again after this. */
-const REPLY_MS = 60;
+const REPLY_MS = 200;
 
 /** A servo behind a microcontroller with a network interface, over UDP. */
 export class ServoLink implements GripperLink {
