@@ -13,6 +13,7 @@ import { dynamixelBench } from './dynamixel/dynamixel.ts';
 import { estopBench } from './estop/estop.ts';
 import { exportBench } from './export/export.ts';
 import { faultsBench } from './faults/faults.ts';
+import { feetechBench } from './feetech/feetech.ts';
 import { fleetBench } from './fleet/fleet.ts';
 import { floodBench } from './flood/flood.ts';
 import { handsBench } from './hands/hands.ts';
@@ -58,6 +59,7 @@ const BENCHES: readonly Verb[] = [
   piperBench,
   damiaoBench,
   dynamixelBench,
+  feetechBench,
   relayBench,
   recordBench,
   retargetBench,

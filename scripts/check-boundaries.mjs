@@ -66,7 +66,12 @@ const BROWSER_SAFE = [
 /** The simulated arm's page shows what its simulator sends. */
 const WEB_MAY_IMPORT = [...BROWSER_SAFE, 'sim/bento/bento-view.ts'];
 // A plug-in is a file or a folder with an index.ts; the registry finds it by its name.
-const PLUGIN_FOLDERS = ['src/robot/drivers/', 'src/input/devices/', 'src/camera/sources/'];
+const PLUGIN_FOLDERS = [
+  'src/robot/drivers/',
+  'src/robot/grippers/',
+  'src/input/devices/',
+  'src/camera/sources/',
+];
 /** The plug-in path of a file inside a plug-in. */
 const pluginOf = (file) => {
   const folder = PLUGIN_FOLDERS.find((each) => file.startsWith(each));
@@ -97,6 +102,7 @@ const OWN_TIMERS = [
   'src/wire/pairing/',
   'src/robot/buses/',
   'src/robot/drivers/',
+  'src/robot/grippers/',
   'src/camera/channel/',
   'src/camera/station.ts',
 ];

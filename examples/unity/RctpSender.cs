@@ -45,10 +45,17 @@ public sealed class RctpSender : MonoBehaviour
     void FixedUpdate()
     {
         var tracked = TryReadHand(out var pose);
-        var stop = emergencyStop != null && emergencyStop.action.IsPressed();
+        var stop = MenuIsPressed() || (emergencyStop != null && emergencyStop.action.IsPressed());
         Write(pose, tracked, stop);
         try { udp.Send(packet, PacketBytes); }
         catch (SocketException) { /* The operator holds the robot when packets stay away. */ }
+    }
+
+    // With hand tracking there is no controller: Menu is the left hand's pinch while its palm faces the head.
+    static bool MenuIsPressed()
+    {
+        var hand = MetaAimHand.left;
+        return hand != null && ((MetaAimFlags)hand.aimFlags.value & MetaAimFlags.MenuPressed) != 0;
     }
 
     bool TryReadHand(out Pose pose)

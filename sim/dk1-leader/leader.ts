@@ -1,4 +1,4 @@
-import { RAD_PER_TICK, XC330 } from '../../src/robot/buses/dynamixel/control-table.ts';
+import { RAD_PER_TICK, XL330 } from '../../src/robot/buses/dynamixel/control-table.ts';
 import { DYNAMIXEL_2 } from '../../src/robot/buses/dynamixel/dynamixel-2.ts';
 import type { Pty } from '../../src/robot/buses/pty.ts';
 import { PacketParser } from '../../src/robot/buses/servo/packet-parser.ts';
@@ -18,7 +18,7 @@ export class SimLeader {
 
   constructor(pty: Pty, ticks: readonly number[]) {
     this.#pty = pty;
-    this.motors = ticks.map((at, i) => new SimMotor({ id: i + 1, type: XC330, ticks: at, ...RANGE }));
+    this.motors = ticks.map((at, i) => new SimMotor({ id: i + 1, type: XL330, ticks: at, ...RANGE }));
     const responder = new Responder([...this.motors]);
     this.#parser = new PacketParser(DYNAMIXEL_2, (packet) => {
       for (const answer of responder.answersTo(packet, this.#nowMs)) pty.write(answer, answer.length);

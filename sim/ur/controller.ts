@@ -1,4 +1,5 @@
 import type { Plant } from '../plant.ts';
+import type { RobotiqGripper } from '../robotiq-2f/gripper.ts';
 import { Arm } from './arm.ts';
 import type { UrProgram } from './program.ts';
 
@@ -32,6 +33,8 @@ export class UrController {
   safetyMode: number = SAFETY.normal;
   remoteControl = true;
   toolOutputs = 0;
+  /** On the tool's connector, behind the URCap's socket. */
+  gripper: RobotiqGripper | null = null;
   /** Overrides the encoder readings; null: the true positions. */
   encodersRad: readonly number[] | null = null;
   /** Called with the reason when the arm is stopped. */
@@ -55,6 +58,11 @@ export class UrController {
 
   get velocitiesRadS(): ArrayLike<number> & Iterable<number> {
     return this.plant?.velocitiesRadS ?? this.arm.velocitiesRadS;
+  }
+
+  /** 1 is closed. */
+  get gripperPosition(): number {
+    return this.gripper?.fingers.position ?? this.toolOutputs & 1;
   }
 
   get playing(): boolean {
@@ -135,7 +143,9 @@ export class UrController {
     if (this.#program?.step(stalled) === false) this.#program = null;
     if (this.arm.strain > MAX_STRAIN) this.protectiveStop();
     this.arm.step(this.stepS);
-    this.plant?.step(this.stepS, this.arm.positionsRad, this.toolOutputs & 1);
+    this.gripper?.step(this.stepS);
+    this.plant?.step(this.stepS, this.arm.positionsRad, this.gripperPosition);
+    if (this.plant !== null && this.gripper !== null) this.gripper.fingers.sensed = this.plant.gripper;
   }
 
   #become(mode: number, afterS: number): void {

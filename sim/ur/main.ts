@@ -2,6 +2,8 @@ import type { Given, OptionSpec } from '../../src/cli/arguments.ts';
 import { TeleopError } from '../../src/core/errors.ts';
 import { loadModel } from '../../src/rig/robot-models.ts';
 import { JSON_OPTION, Narrator } from '../narrator.ts';
+import { RobotiqGripper } from '../robotiq-2f/gripper.ts';
+import { urcapServer } from '../robotiq-2f/urcap-server.ts';
 import { runSteps } from '../stepper.ts';
 import { Listener, onCommands, portOption } from '../tcp.ts';
 import { WORLD_OPTIONS, WorldPlant } from '../world-plant.ts';
@@ -27,6 +29,7 @@ export const options: Record<string, OptionSpec> = {
   rtde: port('port of RTDE (default: 30004)'),
   dashboard: port('port of the dashboard (default: 29999)'),
   script: port('port that accepts programs (default: 30002)'),
+  gripper: port('a Robotiq 2F with its URCap on this port; without: no gripper'),
   ...WORLD_OPTIONS,
   json: JSON_OPTION,
 };
@@ -55,15 +58,24 @@ export async function run(given: Given, stop: AbortSignal): Promise<number> {
     script: await listeners.script.listen(host, portOption(values['script'], 30002)),
   };
   const all = Object.values(listeners);
+  let gripperPort = '';
+  if (values['gripper'] !== undefined) {
+    controller.gripper = new RobotiqGripper(true);
+    const listener = new Listener(urcapServer(controller.gripper, { split: false, silent: false }));
+    gripperPort = `, gripper ${await listener.listen(host, portOption(values['gripper'], 63352))}`;
+    all.push(listener);
+  }
   const endSteps = runSteps(controller.stepS, (made, stalled) => {
     controller.step(stalled);
     rtde.step(made);
-    narrator.arm(controller.positionsRad, controller.velocitiesRadS, controller.toolOutputs & 1);
+    narrator.arm(controller.positionsRad, controller.velocitiesRadS, controller.gripperPosition);
   });
   const act = actions(controller, rtde, all);
   onCommands((word) => act[word]?.(), stop);
   process.on('SIGUSR1', act['estop']!);
-  log(`ready on ${host}: rtde ${ports.rtde}, dashboard ${ports.dashboard}, script ${ports.script}`);
+  log(
+    `ready on ${host}: rtde ${ports.rtde}, dashboard ${ports.dashboard}, script ${ports.script}${gripperPort}`,
+  );
   await new Promise<void>((resolve) => stop.addEventListener('abort', () => resolve()));
   endSteps();
   controller.endProgram();

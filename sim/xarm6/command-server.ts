@@ -1,4 +1,5 @@
 import { createServer, type Server, type Socket } from 'node:net';
+import { modbusReply } from '../modbus-slave.ts';
 import type { ControlBox } from './control-box.ts';
 import { tcpPose } from './report.ts';
 
@@ -79,9 +80,30 @@ function execute(box: ControlBox, func: number, parameters: Buffer): Buffer | nu
       return floats(tcpPose(box));
     case 42:
       return floats([...box.positionsRad, 0]);
+    case 124:
+      return tool(box, parameters);
+    case 127:
+      return EMPTY;
+    case 128:
+      return toolRegister(parameters);
     default:
       return null;
   }
+}
+
+const TOOL_LINE = 9;
+const GRIPPER = 8;
+
+/** A Modbus frame for the tool's RS485 line, without CRC. Only the gripper answers there. */
+function tool(box: ControlBox, parameters: Buffer): Buffer | null {
+  if (parameters[0] !== TOOL_LINE || parameters[1] !== GRIPPER) return null;
+  return Buffer.concat([Buffer.of(TOOL_LINE), modbusReply(box.tool, parameters.subarray(1))]);
+}
+
+/** The tool board's own registers: only its baud rate, of which 2 Mbaud is number 11. */
+function toolRegister(parameters: Buffer): Buffer | null {
+  if (parameters.length < 3 || (parameters.readUInt16BE(1) & 0xfff) !== 0xa0b) return null;
+  return Buffer.of(0, 0, 0, 11);
 }
 
 function servo(box: ControlBox, parameters: Buffer): boolean {

@@ -1,4 +1,5 @@
 import type { Plant } from '../plant.ts';
+import { XarmGripper } from '../xarm-gripper/gripper.ts';
 
 const JOINTS = 6;
 export const STEP_S = 0.004;
@@ -33,8 +34,10 @@ export class ControlBox {
   warningCode = 0;
   motorsOn = false;
   commands = 0;
-  /** 1 is closed. */
+  /** Closes the plant's gripper without the tool; 1 is closed. */
   gripper = 0;
+  /** On the tool's RS485 line. */
+  readonly tool = new XarmGripper();
   /** Overrides the encoder readings; null: the true positions. */
   encodersRad: readonly number[] | null = null;
   /** Called with the reason when the arm is stopped. */
@@ -119,6 +122,9 @@ export class ControlBox {
       this.velocitiesRadS[i]! += Math.max(-most, Math.min(most, change));
       this.positionsRad[i]! += this.velocitiesRadS[i]! * STEP_S;
     }
-    this.plant?.step(STEP_S, this.positionsRad, this.gripper);
+    this.tool.step(STEP_S);
+    const { fingers } = this.tool;
+    this.plant?.step(STEP_S, this.positionsRad, Math.max(this.gripper, fingers.position));
+    if (this.plant !== null) fingers.sensed = this.plant.gripper;
   }
 }

@@ -8,9 +8,9 @@ import { commandServer } from './command-server.ts';
 import { ControlBox, ERROR, STEP_S } from './control-box.ts';
 import { normalReport, ReportServer, realReport } from './report.ts';
 
-export const about = 'an xArm6 control box: commands in servo mode, reports';
+export const about = 'an xArm6 control box: commands in servo mode, reports, and a gripper on its tool line';
 export const details = `Commands on standard input: estop, release, collision, warning, silence, speak, nan,
-freeze, sense (encoders), cut (all connections). SIGUSR1 presses the e-stop.`;
+freeze, sense (encoders), hold, free (the gripper), cut (all connections). SIGUSR1 presses the e-stop.`;
 
 const port = (what: string): OptionSpec => ({
   type: 'string',
@@ -50,7 +50,11 @@ export async function run(given: Given, stop: AbortSignal): Promise<number> {
   const all = Object.values(listeners);
   const endSteps = runSteps(STEP_S, (made) => {
     box.step();
-    narrator.arm(box.actualRad, plant?.velocitiesRadS ?? box.velocitiesRadS, plant?.gripper ?? 0);
+    narrator.arm(
+      box.actualRad,
+      plant?.velocitiesRadS ?? box.velocitiesRadS,
+      plant?.gripper ?? box.tool.fingers.position,
+    );
     // 100 Hz from 250 Hz: alternately after two and three steps.
     if (made % 5 === 0 || made % 5 === 2) real.send(box);
     if (made % 50 === 0) normal.send(box);
@@ -93,6 +97,12 @@ function actions(
     },
     sense: () => {
       box.encodersRad = null;
+    },
+    hold: () => {
+      box.tool.fingers.heldAt = 0.5;
+    },
+    free: () => {
+      box.tool.fingers.heldAt = 1;
     },
     cut: () => {
       for (const listener of listeners) listener.cut();

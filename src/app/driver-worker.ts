@@ -5,6 +5,7 @@ import type { RobotModel } from '../geometry/robot-model.ts';
 import { requestShortSlice } from '../native/short-slice.ts';
 import type { DriverMemory } from '../robot/driver-thread/driver-boards.ts';
 import { DriverLoop } from '../robot/driver-thread/driver-loop.ts';
+import { type CarriedGripper, withGripper } from './carried-gripper.ts';
 import { type FreeMotionConfig, withFreeMotion } from './free-motion-file.ts';
 import { loadPlugin, pluginConfig } from './registry.ts';
 import { type FailedMessage, failedMessage } from './worker-host.ts';
@@ -18,6 +19,7 @@ export interface DriverStart {
   /** Silence of the control loop after which this thread stops the robot; default 150. */
   controlSilenceMs?: number;
   freeMotion?: FreeMotionConfig;
+  gripper?: CarriedGripper | null;
   /** The robot's counters. */
   counters?: SharedArrayBuffer;
 }
@@ -44,7 +46,8 @@ async function main(): Promise<void> {
   const { name, options, model, memory } = start;
   const plugin = await loadPlugin('driver', name);
   const opened = await plugin.open(pluginConfig('driver', name, plugin, options), model, monotonicClock);
-  const driver = withFreeMotion(opened, model, start.freeMotion);
+  const arm = withFreeMotion(opened, model, start.freeMotion);
+  const driver = await withGripper(arm, start.gripper ?? null, monotonicClock);
   const counters = start.counters === undefined ? null : new Counters(start.counters);
   const loop = new DriverLoop(
     driver,

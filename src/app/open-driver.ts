@@ -4,6 +4,7 @@ import type { RobotModel } from '../geometry/robot-model.ts';
 import type { Driver } from '../robot/driver.ts';
 import { createDriverMemory } from '../robot/driver-thread/driver-boards.ts';
 import { ThreadedDriver } from '../robot/driver-thread/threaded-driver.ts';
+import type { CarriedGripper } from './carried-gripper.ts';
 import type { DriverMessage, DriverStart } from './driver-worker.ts';
 import type { FreeMotionConfig } from './free-motion-file.ts';
 import { loadPlugin, pluginConfig } from './registry.ts';
@@ -23,15 +24,22 @@ export async function openDriver(
   options: Record<string, unknown>,
   model: RobotModel,
   clock: Clock,
-  robot: { counters?: Counters; controlSilenceMs?: number; freeMotion?: FreeMotionConfig } = {},
+  robot: {
+    counters?: Counters;
+    controlSilenceMs?: number;
+    freeMotion?: FreeMotionConfig;
+    gripper?: CarriedGripper | null;
+  } = {},
 ): Promise<OpenDriver> {
   const plugin = await loadPlugin('driver', name);
   const config = pluginConfig('driver', name, plugin, options);
-  if (plugin.inline?.(config) !== true)
+  const gripper = robot.gripper ?? null;
+  if (gripper !== null || plugin.inline?.(config) !== true)
     return openThreaded({
       name,
       options,
       model,
+      gripper,
       ...(robot.controlSilenceMs === undefined ? {} : { controlSilenceMs: robot.controlSilenceMs }),
       ...(robot.counters ? { counters: robot.counters.buffer } : {}),
       ...(robot.freeMotion ? { freeMotion: robot.freeMotion } : {}),

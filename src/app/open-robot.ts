@@ -16,6 +16,7 @@ import { type RobotArm, TwoArmRobot } from '../robot/two-arm-robot.ts';
 import { GuardedHandler } from '../wire/guarded-handler.ts';
 import type { Outbox, Reactor } from '../wire/reactor.ts';
 import { RobotTunnel } from '../wire/secure/robot-tunnel.ts';
+import { carriedGripper } from './carried-gripper.ts';
 import { sharedClock } from './clock-identity.ts';
 import { type OpenDriver, openDriver } from './open-driver.ts';
 import { socketsAfter } from './open-operator.ts';
@@ -90,6 +91,7 @@ async function openArmDriver(
     counters,
     controlSilenceMs: CONTROL_SILENCE * commandTimeoutMs,
     freeMotion,
+    gripper: carriedGripper(rig.robot),
   });
   if (driverLog === '') return opened;
   return { ...opened, driver: new LoggedDriver(opened.driver, driverLog, model.joints.length) };

@@ -6,8 +6,9 @@ import { listen } from '../console/listener.ts';
 import { unwritable } from '../files/write-whole.ts';
 import { type ArmRig, armRigs } from '../rig/arms.ts';
 import type { Rig } from '../rig/rig.ts';
-import { loadModel } from '../rig/robot-models.ts';
+import { loadModel, rigModel } from '../rig/robot-models.ts';
 import { createPolicy } from '../robot/playout/policy.ts';
+import { NO_GRIPPER } from '../robot/robot-config.ts';
 import type { SocketSpec } from '../wire/reactor.ts';
 import { checkHost, socketError } from '../wire/transports/socket-error.ts';
 import { inputConfigs, inputSockets } from './open-operator.ts';
@@ -27,7 +28,7 @@ export async function preflight(
   except: readonly string[] = [],
 ): Promise<void> {
   for (const arm of armRigs(rig)) {
-    loadModel(arm.rig.model);
+    rigModel(arm.rig);
     if (starting.includes('robot')) await checkRobot(arm.rig);
     if (starting.includes('operator')) await checkOperator(arm.rig);
   }
@@ -44,8 +45,10 @@ async function checkPage(rig: Rig): Promise<void> {
 }
 
 async function checkRobot(rig: Rig): Promise<void> {
-  const { driver, options, playout, pair } = rig.robot;
+  const { driver, options, gripper, gripperOptions, playout, pair } = rig.robot;
   pluginConfig('driver', driver, await loadPlugin('driver', driver), options);
+  if (gripper !== NO_GRIPPER)
+    pluginConfig('gripper', gripper, await loadPlugin('gripper', gripper), gripperOptions);
   createPolicy(playout);
   if (pair !== null) loadModel(pair.model);
   await checkCameras(rig);

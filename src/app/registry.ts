@@ -8,15 +8,18 @@ import { TeleopError } from '../core/errors.ts';
 import { closest } from '../core/suggest.ts';
 import type { InputPlugin } from '../input/device.ts';
 import type { DriverPlugin } from '../robot/driver.ts';
+import type { GripperPlugin } from '../robot/gripper.ts';
 
 interface Kinds {
   driver: DriverPlugin<unknown>;
+  gripper: GripperPlugin<unknown>;
   input: InputPlugin<unknown>;
   camera: SourcePlugin<unknown>;
 }
 
 const FOLDERS: Record<keyof Kinds, string> = {
   driver: '../robot/drivers',
+  gripper: '../robot/grippers',
   input: '../input/devices',
   camera: '../camera/sources',
 };

@@ -15,7 +15,7 @@ import { armRigs } from '../rig/arms.ts';
 import { cameraNames } from '../rig/camera-channel.ts';
 import { linkKeys, viewerKeys } from '../rig/link-keys.ts';
 import type { Rig } from '../rig/rig.ts';
-import { loadModel } from '../rig/robot-models.ts';
+import { loadModel, rigModel } from '../rig/robot-models.ts';
 import { keepPrior, loadPriors } from '../robot/network-memory.ts';
 import { keyId } from '../wire/secure/key-file.ts';
 import { startRobotCameras } from './cameras.ts';
@@ -244,7 +244,7 @@ type OpenArm = Omit<ArmStart, 'robotHost'>;
 
 /** The arms of the rig with their memory; what belongs to the process is in the memory of the first. */
 function openArms(role: Role, rig: Rig, keysOf: (rig: Rig) => Uint8Array[]): [OpenArm, ...OpenArm[]] {
-  const found = armRigs(rig).map((arm) => ({ ...arm, model: loadModel(arm.rig.model) }));
+  const found = armRigs(rig).map((arm) => ({ ...arm, model: rigModel(arm.rig) }));
   const width = found.reduce((sum, arm) => sum + recordedWidth(recordedArm(arm)), 0);
   const recorded = found.length === 1 ? found[0]!.model.joints.length : width;
   let first: RoleMemory | null = null;

@@ -3,7 +3,7 @@ import { monotonicClock } from '../core/time/clock.ts';
 import { openTelemetryFeed } from '../desk/telemetry-feed.ts';
 import type { Telemetry } from '../messages/telemetry.ts';
 import type { Rig } from '../rig/rig.ts';
-import { loadModel } from '../rig/robot-models.ts';
+import { rigModel } from '../rig/robot-models.ts';
 import { DdsNode, type DdsSettings } from '../robot/buses/dds/node.ts';
 import { float64MultiArray, jointState, type MessageType, ros2Topic } from '../robot/buses/dds/ros2.ts';
 import type { TopicWriter } from '../robot/buses/dds/topic-writer.ts';
@@ -21,7 +21,7 @@ export interface Ros2Bridge {
  * only while the robot answers, commands only while it follows, and accepts nothing from ROS 2.
  */
 export async function startRos2Bridge(rig: Rig, settings: DdsSettings, prefix: string): Promise<Ros2Bridge> {
-  const names = loadModel(rig.model).joints.map((joint) => joint.name);
+  const names = rigModel(rig).joints.map((joint) => joint.name);
   const node = await DdsNode.open(settings, monotonicClock);
   const { participant } = node;
   const qos = { reliable: true };

@@ -4,6 +4,7 @@ import { type Given, parseVerb, type Verb, verbHelp } from './arguments.ts';
 /** What can be calibrated; loaded on demand. */
 const KINDS: Record<string, () => Promise<Verb>> = {
   orca: async () => (await import('./calibrate-orca.ts')).calibrateOrca,
+  so101: async () => (await import('./calibrate-so101.ts')).calibrateSo101,
   hand: async () => (await import('./calibrate-hand.ts')).calibrateHand,
 };
 

@@ -10,7 +10,7 @@ import type { Percentiles } from '../core/statistics/percentiles.ts';
 import { writeWhole } from '../files/write-whole.ts';
 import { cameraNames, frameReceiverConfig } from '../rig/camera-channel.ts';
 import { loadRig, type Rig } from '../rig/rig.ts';
-import { loadModel } from '../rig/robot-models.ts';
+import { loadModel, rigModel } from '../rig/robot-models.ts';
 import { expectWords, type Given, JSON_OPTION, numberOption, RIG_OPTION, type Verb } from './arguments.ts';
 import { cameraLine } from './camera-text.ts';
 import { onEndRequest, parentChannel } from './process.ts';
@@ -58,7 +58,7 @@ clock, so they are shown only for cameras on this machine. Ctrl-C ends it.`,
 async function film(rig: Rig, end: Promise<void>, json: boolean): Promise<number> {
   const counters = new Counters();
   const print = (line: unknown, text: string) => console.log(json ? JSON.stringify(line) : text);
-  const thread = await startCameraThread(rig, loadModel(rig.model), {
+  const thread = await startCameraThread(rig, rigModel(rig), {
     board: null,
     counters: counters.buffer,
     onEvent: (event) => print(event, eventText(event)),

@@ -3,9 +3,11 @@ import { TeleopError } from '../core/errors.ts';
 import type { RobotModel } from '../geometry/robot-model.ts';
 import { JointsSink } from '../leader/joints-sink.ts';
 import { Leader } from '../leader/leader.ts';
+import { DYNAMIXEL_LEADER, feetechLeader, type LeaderMotors } from '../leader/leader-motors.ts';
 import type { LeaderGripper } from '../leader/leader-pose.ts';
 import { RctpSink } from '../leader/rctp-sink.ts';
 import { loadModel } from '../rig/robot-models.ts';
+import { loadCalibration } from '../robot/drivers/so101/calibration-file.ts';
 import { expectWords, type Given, numberOption, type Verb } from './arguments.ts';
 import { onEndRequest } from './process.ts';
 
@@ -14,18 +16,21 @@ const CLOSED_TICKS = 1670;
 
 export const leaderVerb: Verb = {
   name: 'leader',
-  usage: '--port PATH [--to HOST:PORT | --joints PORT] [--model NAME] [--hz HZ] [--baud BAUD] [--spring MA]',
+  usage:
+    '--port PATH [--motors dynamixel|feetech] [--calibration FILE] [--to HOST:PORT | --joints PORT] [--model NAME] [--hz HZ] [--baud BAUD] [--spring MA]',
   about:
-    'Uses a Dynamixel leader arm as an input: as a hand over RCTP, or joint by joint to the input "joints".',
+    'Uses a leader arm of Dynamixel or Feetech motors as an input: as a hand over RCTP, or joint by joint to the input "joints".',
   details: `  farhand leader --port /dev/ttyUSB0
   farhand leader --port /dev/ttyUSB1 --to 127.0.0.1:8889
   farhand leader --port /dev/ttyUSB0 --joints 4773
+  farhand leader --port /dev/ttyACM1 --motors feetech --calibration leader.json --joints 4773   # SO-101
 
 With --joints, an operator on this machine with operator.input=joints maps the joints one to one. Press Enter to make the
 robot follow, slowly at first until it reaches the leader's pose; press Enter again to let go.
 
 Joints are motors 1 to N, the gripper is motor N + 1. The joints move freely; a small current holds the gripper
-open. If a motor stops responding, the hand counts as lost and the robot holds. See docs/drivers/dk1.md.`,
+open (Dynamixel only). If a motor stops responding, the hand counts as lost and the robot holds. See docs/drivers/dk1.md
+and docs/drivers/so101.md.`,
   options: {
     port: { type: 'string', value: 'PATH', about: 'serial device of the leader' },
     to: {
@@ -38,7 +43,13 @@ open. If a motor stops responding, the hand counts as lost and the robot holds. 
       value: 'PORT',
       about: 'send joint by joint to the input "joints" on this port',
     },
-    model: { type: 'string', value: 'NAME', about: 'model of the follower (default: dk1)' },
+    motors: { type: 'string', value: 'MAKE', about: 'dynamixel (default) or feetech (SO-100, SO-101)' },
+    calibration: { type: 'string', value: 'FILE', about: 'of a Feetech leader, in LeRobot’s JSON' },
+    model: {
+      type: 'string',
+      value: 'NAME',
+      about: 'model of the follower (default: dk1, with feetech so101)',
+    },
     hz: { type: 'string', value: 'HZ', about: 'poses per second (default: 100)' },
     baud: { type: 'string', value: 'BAUD', about: 'baud rate of the bus (default: 1000000)' },
     spring: { type: 'string', value: 'MA', about: 'current that opens the gripper (default: 100; 0: none)' },
@@ -51,8 +62,8 @@ open. If a motor stops responding, the hand counts as lost and the robot holds. 
         hint: 'Give the serial device, for example --port /dev/ttyUSB0.',
       });
     const ended = new Promise<void>((resolve) => onEndRequest(resolve));
-    const model = loadModel(String(given.values['model'] ?? 'dk1'));
-    const gripper = { openTicks: OPEN_TICKS, closedTicks: CLOSED_TICKS };
+    const { motors, gripper, ...arm } = chosenArm(given);
+    const model = loadModel(String(given.values['model'] ?? arm.model));
     const joints = jointsSink(given, model, gripper);
     const sink =
       joints ?? new RctpSink(target(String(given.values['to'] ?? '127.0.0.1:8888')), model, gripper);
@@ -63,7 +74,8 @@ open. If a motor stops responding, the hand counts as lost and the robot holds. 
       hz: numberOption(given, 'hz', 10, 500) ?? 100,
       sink,
       gripper,
-      springMa: Math.round(numberOption(given, 'spring', 0, 300) ?? 100),
+      springMa: arm.hasSpring ? Math.round(numberOption(given, 'spring', 0, 300) ?? 100) : 0,
+      motors,
     });
     console.log(`leader on ${port} → ${sink.name}`);
     if (joints !== null) onEnter(() => console.log(joints.toggle() ? 'following' : 'let go'));
@@ -74,6 +86,36 @@ open. If a motor stops responding, the hand counts as lost and the robot holds. 
     return 0;
   },
 };
+
+interface LeaderArm {
+  motors: LeaderMotors;
+  gripper: LeaderGripper;
+  model: string;
+  hasSpring: boolean;
+}
+
+function chosenArm(given: Given): LeaderArm {
+  const { motors = 'dynamixel', calibration } = given.values;
+  if (motors === 'dynamixel') {
+    const gripper = { openTicks: OPEN_TICKS, closedTicks: CLOSED_TICKS };
+    return { motors: DYNAMIXEL_LEADER, gripper, model: 'dk1', hasSpring: true };
+  }
+  if (motors !== 'feetech' || typeof calibration !== 'string')
+    throw new TeleopError(
+      'bad-option',
+      motors === 'feetech'
+        ? 'a Feetech leader needs --calibration FILE'
+        : `unknown motors "${String(motors)}"`,
+      {
+        hint: 'Use --motors dynamixel, or --motors feetech with the file of `farhand calibrate so101` or LeRobot.',
+      },
+    );
+  const ranges = loadCalibration(calibration);
+  const middles = ranges.slice(0, -1).map(({ range_min, range_max }) => (range_min + range_max) / 2);
+  const { range_min, range_max } = ranges.at(-1)!;
+  const gripper = { openTicks: range_max, closedTicks: range_min };
+  return { motors: feetechLeader(middles), gripper, model: 'so101', hasSpring: false };
+}
 
 function jointsSink(given: Given, model: RobotModel, gripper: LeaderGripper): JointsSink | null {
   const port = numberOption(given, 'joints', 1, 65_535);

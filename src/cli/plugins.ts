@@ -4,14 +4,14 @@ import { TeleopError } from '../core/errors.ts';
 import { modelNames } from '../rig/robot-models.ts';
 import { type Given, JSON_OPTION, type Verb } from './arguments.ts';
 
-const KINDS = ['driver', 'input', 'camera'] as const;
+const KINDS = ['driver', 'gripper', 'input', 'camera'] as const;
 type Kind = (typeof KINDS)[number];
 
 export const pluginsVerb: Verb = {
   name: 'plugins',
-  usage: '[driver|input|camera NAME]',
+  usage: '[driver|gripper|input|camera NAME]',
   about:
-    'Lists robot models, drivers, input devices and camera sources; with a name, the settings of that one.',
+    'Lists robot models, drivers, grippers, input devices and camera sources; with a name, the settings of that one.',
   options: { json: JSON_OPTION },
   async run(given: Given) {
     const [kind, name] = given.words;

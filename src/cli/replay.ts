@@ -4,7 +4,7 @@ import { JointDesk } from '../desk/joint-desk.ts';
 import { findEpisodes, openSource } from '../record/export/sources.ts';
 import { checkModel, type Played, playEpisode } from '../replay/play.ts';
 import { loadRig, type Rig } from '../rig/rig.ts';
-import { loadModel } from '../rig/robot-models.ts';
+import { rigModel } from '../rig/robot-models.ts';
 import { expectWords, type Given, JSON_OPTION, numberOption, RIG_OPTION, type Verb } from './arguments.ts';
 import { openBrowser } from './open-browser.ts';
 import { onEndRequest } from './process.ts';
@@ -37,7 +37,7 @@ be armed, and the operator must have the input "joints" (operator.inputs.joints=
       });
     const { info, rows } = await openSource(source);
     const { config } = loadRig(String(given.values['rig'] ?? 'demo'), given.overrides);
-    checkModel(info, loadModel(config.model));
+    checkModel(info, rigModel(config));
     const speed = numberOption(given, 'speed', 0.1, 2) ?? 1;
     const stop = new AbortController();
     onEndRequest(() => stop.abort());

@@ -60,6 +60,7 @@ export function roleVerb(
         ([name, { key, set = (value: string) => value }]) => `${key}=${set(String(given.values[name]))}`,
       );
       const loaded = loadRig(String(given.values['rig'] ?? 'demo'), [...given.overrides, ...overrides]);
+      for (const note of loaded.notes) console.error(`farhand: ${note}`);
       const arm = given.values['arm'];
       const config = typeof arm === 'string' ? oneArm(loaded.config, arm) : loaded.config;
       const json = given.values['json'] === true;

@@ -9,7 +9,7 @@ import { serveStatic, webRoot } from '../http/static-files.ts';
 import type { ConsoleHello, DemoLink, DeviceReport, LinkEvent } from '../messages/console.ts';
 import { armRigs } from '../rig/arms.ts';
 import type { Rig } from '../rig/rig.ts';
-import { loadModel } from '../rig/robot-models.ts';
+import { rigModel } from '../rig/robot-models.ts';
 import { Access } from './access.ts';
 import { AccessApi } from './access-api.ts';
 import { createApi } from './api.ts';
@@ -46,7 +46,7 @@ export async function startConsole(
   { devices, askLink, guard = {} }: ConsoleOptions,
 ): Promise<ConsoleHandle> {
   const root = webRoot();
-  const arms = armRigs(rig).map((arm) => ({ ...arm, model: loadModel(arm.rig.model) }));
+  const arms = armRigs(rig).map((arm) => ({ ...arm, model: rigModel(arm.rig) }));
   const access = new Access({
     trustLocal: rig.console.trustLocal,
     warn: (text) => console.error(`farhand: ${text}`),

@@ -25,6 +25,12 @@ export class SourceLock {
     return silent ? 'new' : 'known';
   }
 
+  /** From the machine that holds the port, whatever port it sends from. Hot path. */
+  isHolderMachine(from: number, nowNs: number): boolean {
+    const holder = this.holder(nowNs);
+    return holder !== 0 && Math.floor(from / 65536) === Math.floor(holder / 65536);
+  }
+
   /** Who holds the port; 0: none. */
   holder(nowNs: number): number {
     return nowNs - this.#receivedNs > SILENCE_NS ? 0 : this.#from;

@@ -3,10 +3,10 @@
 import { TeleopError } from '../core/errors.ts';
 import { monotonicClock } from '../core/time/clock.ts';
 import { MODE, REGISTER } from '../robot/buses/dynamixel/control-table.ts';
-import { DYNAMIXEL_2 } from '../robot/buses/dynamixel/dynamixel-2.ts';
 import { ping, syncRead, syncWrite, write } from '../robot/buses/servo/operations.ts';
 import { serialLine } from '../robot/buses/servo/serial-line.ts';
 import { ServoBus } from '../robot/buses/servo/servo-bus.ts';
+import type { LeaderMotors } from './leader-motors.ts';
 import type { LeaderGripper } from './leader-pose.ts';
 import type { LeaderSink } from './sink.ts';
 
@@ -18,8 +18,9 @@ export interface LeaderOptions {
   hz: number;
   sink: LeaderSink;
   gripper: LeaderGripper;
-  /** Current that holds the gripper open; 0: none. */
+  /** Current that holds the gripper open; 0: none. Only with Dynamixel motors. */
   springMa: number;
+  motors: LeaderMotors;
 }
 
 const GOODBYES = 3;
@@ -28,7 +29,7 @@ const PINGS = 3;
 /** Missed answers before the leader counts as lost, in cycles. */
 const MAX_MISSED = 3;
 
-/** A leader arm of Dynamixel motors: its pose goes to an operator's input. */
+/** A leader arm on a servo bus: its pose goes to an operator's input. */
 export class Leader {
   /** Complete and incomplete cycles. */
   readonly counts = { sent: 0, missed: 0 };
@@ -48,7 +49,11 @@ export class Leader {
   }
 
   static async open(options: LeaderOptions): Promise<Leader> {
-    const bus = await ServoBus.open(serialLine(options.port, options.baudRate), DYNAMIXEL_2, monotonicClock);
+    const bus = await ServoBus.open(
+      serialLine(options.port, options.baudRate),
+      options.motors.protocol,
+      monotonicClock,
+    );
     const leader = new Leader(options, bus);
     try {
       await leader.#prepare();
@@ -63,7 +68,7 @@ export class Leader {
   async close(): Promise<void> {
     const { sink } = this.#options;
     for (let i = 0; i < GOODBYES; i++) await sink.lose(this.#seconds(monotonicClock.nowNs()));
-    if (this.#bus.isUp) await syncWrite(this.#bus, this.#ids, REGISTER.torqueEnable, 0);
+    if (this.#bus.isUp) await this.#relax();
     this.#bus.close();
     sink.close();
   }
@@ -74,9 +79,9 @@ export class Leader {
     for (const id of this.#ids) if (!(await this.#answers(id))) missing.push(id);
     if (missing.length > 0)
       throw new TeleopError('robot-silent', `the leader's motors ${missing.join(', ')} do not answer`, {
-        hint: 'Check its power and `--baud`; lerobot sets these motors to 1000000.',
+        hint: 'Check its power, `--motors` and `--baud`; lerobot sets these motors to 1000000.',
       });
-    await syncWrite(this.#bus, this.#ids, REGISTER.torqueEnable, 0);
+    await this.#relax();
     const { springMa, gripper } = this.#options;
     if (springMa === 0) return;
     const id = this.#ids.at(-1)!;
@@ -84,6 +89,10 @@ export class Leader {
     await write(this.#bus, id, REGISTER.goalCurrent, springMa);
     await write(this.#bus, id, REGISTER.torqueEnable, 1);
     await write(this.#bus, id, REGISTER.goalPosition, gripper.openTicks);
+  }
+
+  async #relax(): Promise<void> {
+    await syncWrite(this.#bus, this.#ids, this.#options.motors.torqueEnable, 0);
   }
 
   async #answers(id: number): Promise<boolean> {
@@ -94,7 +103,7 @@ export class Leader {
   async #turn(nowNs: number): Promise<void> {
     if (this.#busy) return;
     this.#busy = true;
-    const found = await syncRead(this.#bus, this.#ids, REGISTER.presentPosition);
+    const found = await syncRead(this.#bus, this.#ids, this.#options.motors.presentPosition);
     const whole = this.#ids.every((id) => found.has(id));
     if (whole) await this.#take(found, nowNs);
     else await this.#miss(nowNs);
@@ -103,8 +112,7 @@ export class Leader {
 
   async #take(found: ReadonlyMap<number, number>, nowNs: number): Promise<void> {
     this.#ids.forEach((id, i) => {
-      // Signed: the gripper's mode counts turns.
-      this.#ticks[i] = found.get(id)! | 0;
+      this.#ticks[i] = this.#options.motors.ticks(found.get(id)!, i);
     });
     this.#missed = 0;
     this.counts.sent++;

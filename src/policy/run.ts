@@ -4,7 +4,7 @@ import { monotonicClock } from '../core/time/clock.ts';
 import { JointDesk } from '../desk/joint-desk.ts';
 import { power } from '../desk/power.ts';
 import type { Rig } from '../rig/rig.ts';
-import { loadModel } from '../rig/robot-models.ts';
+import { rigModel } from '../rig/robot-models.ts';
 import { type FrameSource, heldPose, observe, stateOf } from './observation.ts';
 import { type PolicyCounts, PolicyPlayer } from './player.ts';
 import type { Policy } from './policy.ts';
@@ -67,7 +67,7 @@ export async function runPolicy(options: PolicyOptions): Promise<PolicyCounts> {
 
 function createPlayer(options: PolicyOptions, desk: JointDesk): PolicyPlayer {
   const { rig, policy, fps, everyRows, timeoutMs, frames } = options;
-  const model = loadModel(rig.model);
+  const model = rigModel(rig);
   const joints = model.joints.map(({ name }) => name);
   const settings = { ...options, robot: model.name, joints };
   return new PolicyPlayer({

@@ -163,11 +163,18 @@ export const rigSchema = z.strictObject({
 
 export type Rig = z.infer<typeof rigSchema>;
 
+export interface LoadedRig extends ResolvedConfig<Rig> {
+  /** What was ignored, for people. */
+  notes: string[];
+}
+
 /** A rig by name (a file in rigs/) or path, with `key=value` overrides on top. */
-export function loadRig(nameOrPath: string, overrides: readonly string[]): ResolvedConfig<Rig> {
+export function loadRig(nameOrPath: string, overrides: readonly string[]): LoadedRig {
   const layers: ConfigLayer[] = [];
   const file = rigFile(nameOrPath);
-  layers.push({ source: `rig ${path.basename(file)}`, values: readYaml(file) as ConfigTree });
+  const notes: string[] = [];
+  const own = withoutForeignOptions(readYaml(file) as ConfigTree, overrides, notes);
+  layers.push({ source: `rig ${path.basename(file)}`, values: own });
   for (const text of overrides)
     layers.push({
       source: 'command line',
@@ -175,10 +182,25 @@ export function loadRig(nameOrPath: string, overrides: readonly string[]): Resol
         value === '' ? '' : (parse(value) as unknown),
       ),
     });
-  return resolveConfig(
+  const resolved = resolveConfig(
     rigSchema,
     layers.map(({ source, values }) => ({ source, values: withPerson(values) })),
   );
+  return { ...resolved, notes };
+}
+
+/** `robot.driver=sim` on the rig of a real robot: the file's options are those of another driver. */
+function withoutForeignOptions(file: ConfigTree, overrides: readonly string[], notes: string[]): ConfigTree {
+  const chosen = overrides
+    .findLast((text) => text.startsWith('robot.driver='))
+    ?.slice('robot.driver='.length);
+  const robot = file['robot'];
+  if (chosen === undefined || typeof robot !== 'object' || robot === null) return file;
+  const { options, ...rest } = robot as ConfigTree;
+  const driver = rest['driver'] ?? 'sim';
+  if (options === undefined || driver === chosen) return file;
+  notes.push(`robot.options of the rig are for driver ${String(driver)}: ignored with driver ${chosen}`);
+  return { ...file, robot: rest };
 }
 
 /** A person given by name is replaced by the measured hand. */

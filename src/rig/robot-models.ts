@@ -6,6 +6,7 @@ import { namedFile, readYaml, yamlNames } from '../files/yaml-files.ts';
 import { type RobotModel, robotModelSchema } from '../geometry/robot-model.ts';
 import { handUrdfSchema, parseHandUrdf } from '../mapping/urdf/hand-urdf.ts';
 import { parseUrdf } from '../mapping/urdf/urdf.ts';
+import { NO_GRIPPER } from '../robot/robot-config.ts';
 
 export const modelNames = (): string[] => yamlNames('robots');
 
@@ -20,6 +21,12 @@ export interface LoadedModel {
  * is a hand.
  */
 export const loadModel = (nameOrPath: string): RobotModel => loadModelNoted(nameOrPath).model;
+
+/** The model of a rig's robot, with the gripper it carries. */
+export function rigModel(rig: { model: string; robot: { gripper: string } }): RobotModel {
+  const model = loadModel(rig.model);
+  return rig.robot.gripper === NO_GRIPPER ? model : { ...model, gripper: true };
+}
 
 export function loadModelNoted(nameOrPath: string): LoadedModel {
   const [, file = '', tip] = /^(.*\.urdf)(?:#(.*))?$/i.exec(nameOrPath) ?? [];

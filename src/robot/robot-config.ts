@@ -9,10 +9,20 @@ export const realtimePriority = z
   .default(0)
   .describe('SCHED_FIFO priority of the control thread, if permitted; 0: normal scheduling');
 
+/** `robot.gripper` of an arm that carries none of the grippers. */
+export const NO_GRIPPER = 'none';
+
 /** The robot's part of a rig. */
 export const robotConfig = z.strictObject({
   driver: z.string().default('sim').describe('driver: a folder in src/robot/drivers/'),
   options: z.record(z.string(), z.unknown()).default({}).describe('the driver’s settings'),
+  gripper: z
+    .string()
+    .default(NO_GRIPPER)
+    .describe(
+      'gripper the arm carries: a folder in src/robot/grippers/; none: the driver’s own, if it has one',
+    ),
+  gripperOptions: z.record(z.string(), z.unknown()).default({}).describe('the gripper’s settings'),
   driverLog: z
     .string()
     .default('')

@@ -9,6 +9,7 @@ import { baseFromVr, quatAngleRad, quatMultiply, quatRotate } from '../../src/ge
 import { decodeRctp, emptyRctp, type RctpPacket } from '../../src/input/codecs/rctp-codec.ts';
 import { JointsSink } from '../../src/leader/joints-sink.ts';
 import { Leader } from '../../src/leader/leader.ts';
+import { DYNAMIXEL_LEADER } from '../../src/leader/leader-motors.ts';
 import { LeaderPose, leaderRad } from '../../src/leader/leader-pose.ts';
 import { RctpSink } from '../../src/leader/rctp-sink.ts';
 import { loadModel } from '../../src/rig/robot-models.ts';
@@ -88,6 +89,7 @@ describe('a leader arm', { skip }, () => {
       ),
       gripper: GRIPPER,
       springMa: 100,
+      motors: DYNAMIXEL_LEADER,
     });
     try {
       assertStands(await until(({ tracking }) => tracking));
@@ -132,7 +134,15 @@ describe('a leader arm', { skip }, () => {
       clearInterval,
     );
     const sink = new JointsSink(port, model, GRIPPER);
-    const own = { port: pty.path, baudRate: 1_000_000, joints: 6, hz: 100, gripper: GRIPPER, springMa: 0 };
+    const own = {
+      port: pty.path,
+      baudRate: 1_000_000,
+      joints: 6,
+      hz: 100,
+      gripper: GRIPPER,
+      springMa: 0,
+      motors: DYNAMIXEL_LEADER,
+    };
     life.own(await Leader.open({ ...own, sink }), (each) => each.close());
     const isAt = (goal: readonly number[]) =>
       rig.last.measuredRad.every((rad, i) => Math.abs(rad - goal[i]!) < 0.01);

@@ -83,17 +83,20 @@ describe('xarm-python-sdk and the simulated control box', {
         const port = /command (\d+)/.exec(sim.ready)![1]!;
         const seen = await seenBy(python, t, 'xarm_sdk_client.py', [host, port, report]);
         if (seen === null) return;
-        const { connected, axis, codes, mode, state, errors, to, reported, stopped } = seen as unknown as {
-          connected: boolean;
-          axis: number;
-          codes: number[];
-          mode: number;
-          state: [number, number];
-          errors: [number, number[]];
-          to: [number, number[]];
-          reported: number[];
-          stopped: [number, number];
-        };
+        const { connected, axis, codes, mode, state, errors, to, reported, stopped, ...more } =
+          seen as unknown as {
+            connected: boolean;
+            axis: number;
+            codes: number[];
+            mode: number;
+            state: [number, number];
+            errors: [number, number[]];
+            to: [number, number[]];
+            reported: number[];
+            stopped: [number, number];
+            gripper: [number, number];
+            gripperError: [number, number];
+          };
         assert.ok(connected);
         assert.equal(axis, 6);
         assert.ok(
@@ -111,6 +114,13 @@ describe('xarm-python-sdk and the simulated control box', {
         assert.ok(Math.abs(to[1][0]! - 0.25) < 1e-3, `${to[1]}`);
         assert.ok(Math.abs(reported[0]! - 0.25) < 1e-3, `${reported}`);
         assert.deepEqual(stopped, [0, 4]);
+        assert.deepEqual(
+          [more.gripper, more.gripperError],
+          [
+            [0, 300],
+            [0, 0],
+          ],
+        );
       } finally {
         await sim.stop();
       }

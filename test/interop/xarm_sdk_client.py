@@ -42,6 +42,14 @@ with contextlib.redirect_stdout(chatter):
     time.sleep(0.5)
     seen["to"] = arm.get_servo_angle()
     seen["reported"] = arm.angles
+    codes += [
+        arm.set_gripper_enable(True),
+        arm.set_gripper_mode(0),
+        arm.set_gripper_speed(5000),
+        arm.set_gripper_position(300, wait=True, timeout=5),
+    ]
+    seen["gripper"] = arm.get_gripper_position()
+    seen["gripperError"] = arm.get_gripper_err_code()
     codes.append(arm.set_state(4))
     seen["stopped"] = arm.get_state()
     arm.disconnect()

@@ -11,7 +11,7 @@ import { flatName } from '../../fleet/subjects.ts';
 import type { RoleReady } from '../../messages/role-report.ts';
 import { cameraNames, frameReceiverConfig, frameSenderConfig } from '../../rig/camera-channel.ts';
 import type { Rig } from '../../rig/rig.ts';
-import { loadModel } from '../../rig/robot-models.ts';
+import { rigModel } from '../../rig/robot-models.ts';
 import { createKey } from '../../wire/secure/key-file.ts';
 import type { RoleHandle } from '../role.ts';
 import { AgentThread } from './agent-thread.ts';
@@ -74,7 +74,7 @@ export async function robotCompanion(rig: Rig, access: FleetAccess, name: string
     keys: [key],
     async started({ memory }, { ports }) {
       const model = path.basename(rig.model);
-      const { joints } = loadModel(rig.model);
+      const { joints } = rigModel(rig);
       const about = { name, model, version: packageVersion(), joints: joints.length };
       agent = new AgentThread({
         role: 'robot',

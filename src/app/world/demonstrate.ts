@@ -11,7 +11,7 @@ import { RowFeed } from '../../operator/row-feed.ts';
 import { EpisodeRecorder } from '../../record/recorder.ts';
 import { cameraNames } from '../../rig/camera-channel.ts';
 import type { Rig } from '../../rig/rig.ts';
-import { loadModel } from '../../rig/robot-models.ts';
+import { rigModel } from '../../rig/robot-models.ts';
 import type { RoleMemory } from '../role-memory.ts';
 import { createRoleMemory } from '../role-memory.ts';
 import { type StageOptions, WorldStage } from './stage.ts';
@@ -36,7 +36,7 @@ export async function demonstrate(
   { rig, ...options }: Omit<StageOptions, 'rows' | 'onClosed'>,
   dir: string,
 ): Promise<Demonstration> {
-  const model = loadModel(rig.model);
+  const model = rigModel(rig);
   const memory = createRoleMemory('operator', model.joints.length);
   Atomics.store(recorderFlag(memory), 0, 1);
   const feed = new RowFeed(memory, model.joints.length, new Counters());
@@ -58,7 +58,7 @@ function record(stage: WorldStage, rig: Rig, memory: RoleMemory, dir: string): D
   const recorder = openRecorder(stage, rig, dir, (info, file) => {
     saved = { info, file };
   });
-  const drain = drainer(memory, loadModel(rig.model).joints.length, recorder);
+  const drain = drainer(memory, rigModel(rig).joints.length, recorder);
   const { seed, limitS } = stage.world;
   const endNs = stage.clock.nowNs() + (limitS + PRELUDE_S) * NS_PER_S;
   let overNs = Number.POSITIVE_INFINITY;
@@ -81,7 +81,7 @@ function openRecorder(
   dir: string,
   onSaved: (info: EpisodeInfo, file: string) => void,
 ): EpisodeRecorder {
-  const model = loadModel(rig.model);
+  const model = rigModel(rig);
   const { staleMs, missingMs, task } = rig.record;
   const startedNs = BigInt(Date.now()) * 1_000_000n - BigInt(Math.round(stage.clock.nowNs()));
   return new EpisodeRecorder({

@@ -12,7 +12,7 @@ import {
 import { type PolicyCounts, PolicyPlayer } from '../../policy/player.ts';
 import type { Chunk, Policy } from '../../policy/policy.ts';
 import { largestStep } from '../../policy/slew-limit.ts';
-import { loadModel } from '../../rig/robot-models.ts';
+import { rigModel } from '../../rig/robot-models.ts';
 import { oneWayNs } from '../../trace/segments.ts';
 import { peerOf } from '../../wire/reactor.ts';
 import { taskNamed } from '../../world/task-list.ts';
@@ -65,7 +65,7 @@ export async function runPolicySeed(options: PolicySeedOptions): Promise<PolicyS
 
 async function play(stage: WorldStage, lead: Lead, options: PolicySeedOptions): Promise<PolicySeed> {
   const { policy, fps, everyRows, inferenceMs, rowZero } = options;
-  const model = loadModel(options.rig.model);
+  const model = rigModel(options.rig);
   const joints = model.joints.length;
   const asked: { observation: Observation; give: (chunk: Chunk) => void; fail: (error: Error) => void }[] =
     [];

@@ -5,7 +5,7 @@ import { WORLD_STATE, type WorldState } from '../../messages/world-state.ts';
 import type { RowFeed } from '../../operator/row-feed.ts';
 import type { OpenInput } from '../../operator/sampler.ts';
 import type { Rig } from '../../rig/rig.ts';
-import { loadModel } from '../../rig/robot-models.ts';
+import { rigModel } from '../../rig/robot-models.ts';
 import { config as worldConfig } from '../../robot/drivers/world/config.ts';
 import { WorldDriver } from '../../robot/drivers/world/world-driver.ts';
 import { LocalLink } from '../../wire/emulator/local-link.ts';
@@ -41,7 +41,7 @@ export class WorldStage {
   static async open(options: StageOptions): Promise<WorldStage> {
     const { rig, mujoco, seed } = options;
     const clock = new ManualClock();
-    const model = loadModel(rig.model);
+    const model = rigModel(rig);
     const driver = new WorldDriver(
       worldConfig.parse({ ...rig.robot.options, seed, nextAfterS: 0 }),
       model,

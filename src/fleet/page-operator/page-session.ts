@@ -4,7 +4,7 @@ import { monotonicClock } from '../../core/time/clock.ts';
 import { type OperatorLink, openOperatorLink } from '../../desk/operator-link.ts';
 import { cameraNames } from '../../rig/camera-channel.ts';
 import type { Rig } from '../../rig/rig.ts';
-import { loadModel } from '../../rig/robot-models.ts';
+import { rigModel } from '../../rig/robot-models.ts';
 import { freeUdpPorts } from '../../wire/transports/free-ports.ts';
 import { PagePeer } from '../../wire/transports/page-peer.ts';
 import type { NotAccepted } from '../../wire/transports/rtc-peer.ts';
@@ -173,7 +173,7 @@ export class PageSession {
     this.#receivedNs = monotonicClock.nowNs();
     const rig = this.#rig;
     this.#peer.say(
-      JSON.stringify(helloOf(rig, [{ side: null, rig, model: loadModel(rig.model) }], cameraNames(rig))),
+      JSON.stringify(helloOf(rig, [{ side: null, rig, model: rigModel(rig) }], cameraNames(rig))),
     );
     const { user } = this.options;
     const caller = { role: 'operator' as const, device: `fleet:${user}`, name: user };

@@ -171,6 +171,18 @@ describe('rctp input', () => {
     assert.equal(send({}, HEADSET), 'unknown-source');
   });
 
+  it('takes an e-stop, and nothing else, from another port of the same headset', () => {
+    send();
+    pass();
+    assert.equal(send({}, HEADSET + 1), 'unknown-source');
+    assert.equal(device.estop, false);
+    assert.equal(send({ estop: true }, HEADSET + 1), 'unknown-source');
+    assert.equal(device.estop, true);
+    assert.equal(sample().estop, false, 'the hand itself is unchanged');
+    assert.equal(send(), null);
+    assert.equal(device.estop, false);
+  });
+
   it('accepts only senders on its list', () => {
     open({ allow: ['192.0.2.7'] });
     assert.equal(send({}, OTHER), 'unknown-source');

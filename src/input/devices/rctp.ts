@@ -106,8 +106,13 @@ class RctpHand implements InputDevice {
     const packet = this.#packet;
     const refusal = decodeRctp(bytes, length, packet);
     if (refusal === 'short' || refusal === 'magic') return length === 0 ? 'empty' : REASON[refusal];
-    const source = this.#locks[socket]?.admit(from, receivedNs) ?? 'rejected';
-    if (source === 'rejected') return 'unknown-source';
+    const lock = this.#locks[socket];
+    const source = lock?.admit(from, receivedNs) ?? 'rejected';
+    if (source === 'rejected') {
+      // Another program on the same headset may stop the robot, and do nothing else.
+      this.estop = packet.estop && lock !== undefined && lock.isHolderMachine(from, receivedNs);
+      return 'unknown-source';
+    }
     // First, before any check can reject it.
     this.estop = packet.estop;
     if (socket !== 0) return refusal === null ? null : REASON[refusal];

@@ -16,6 +16,8 @@ const ARRIVED = 1e-5;
  */
 const RADIAN_M = 0.3;
 const FEW_JOINTS_RADIAN_M = 0.02;
+/** Then from there on, so that the position is exact to some micrometres. */
+const EXACT_RADIAN_M = 0.001;
 /** A joint turns no more than this per iteration. */
 const MAX_STEP_RAD = 0.6;
 /** A redundant arm that moves backs off from a nearby limit by this share of the depth per solve. */
@@ -75,6 +77,7 @@ export function createNumericSolver(model: RobotModel, options: SolverOptions = 
       if (!isFiniteSeed(seedRad, joints) || !target.place(positionM, quatXyzw)) return 'bad-input';
       for (let j = 0; j < joints; j++) search.bestRad[j] = search.givenRad[j] = seedRad[j]!;
       descend(search);
+      if (joints < 6) descendExactly(search);
       keep(search);
       const isBeyond = isOutside(positionM, reachM);
       // With fewer than six joints, the full pose usually cannot be reached.
@@ -108,6 +111,13 @@ function createSearch(model: RobotModel): Search {
     foundRad: new Float64Array(joints),
     foundResidual: new Float64Array(2),
   };
+}
+
+/** The orientation has been found: now it yields where it keeps the position from being exact. */
+function descendExactly(search: Search): void {
+  search.radianM = EXACT_RADIAN_M;
+  descend(search);
+  search.radianM = FEW_JOINTS_RADIAN_M;
 }
 
 const isThere = (residual: Float64Array): boolean => residual[0]! < ARRIVED && residual[1]! < ARRIVED;

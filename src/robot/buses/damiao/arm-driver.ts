@@ -9,7 +9,7 @@ import { DamiaoCommands } from './commands.ts';
 import { Enabling } from './enabling.ts';
 import { DamiaoFeedback, STATUS, statusFault } from './feedback.ts';
 import { ORDER, orderFrame, refreshFrame } from './frames.ts';
-import { DamiaoGripper } from './gripper.ts';
+import { DamiaoGripper } from './gripper-motor.ts';
 
 const MS = 1e6;
 /** The motors send only when polled: without writes, poll them at this interval. */

@@ -4,7 +4,7 @@ import type { MotorSpec } from './arm-spec.ts';
 import type { DamiaoCommands } from './commands.ts';
 import { type DamiaoFeedback, STATUS, statusFault } from './feedback.ts';
 import { CONTROL_MODE, ORDER, orderFrame, REGISTER, readFrame, refreshFrame, writeFrame } from './frames.ts';
-import type { DamiaoGripper } from './gripper.ts';
+import type { DamiaoGripper } from './gripper-motor.ts';
 
 const MS = 1e6;
 /** The motors need 2 ms after an enable before the next frame. */

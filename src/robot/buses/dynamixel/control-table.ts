@@ -68,6 +68,7 @@ export const XC330: MotorType = {
   nmPerUnit: 0.92 / 800,
   fastReadFirmware: 46,
 };
+export const XL330: MotorType = { ...XC330, name: 'XL330-M077', modelNumber: 1190 };
 export const XC430: MotorType = {
   name: 'XC430-T240BB',
   modelNumber: 1080,

@@ -4,8 +4,9 @@ import { TeleopError } from '../../../core/errors.ts';
 import type { Clock } from '../../../core/time/clock.ts';
 import type { TickStatus } from '../../../messages/robot-state.ts';
 import { Refused, until, within } from '../../buses/wait.ts';
+import { XARM_FLAG } from '../../buses/xarm-frame.ts';
 import type { Driver, DriverPlugin, JointReading } from '../../driver.ts';
-import { isServoing, XARM, XARM_ALL_AXES, XARM_FLAG, XARM_MODE, XARM_STATE } from './codec.ts';
+import { isServoing, XARM, XARM_ALL_AXES, XARM_MODE, XARM_STATE } from './codec.ts';
 import { xarmError, xarmWarning } from './errors.ts';
 import { XarmTcp } from './tcp.ts';
 

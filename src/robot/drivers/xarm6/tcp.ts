@@ -2,20 +2,22 @@ import type { Clock } from '../../../core/time/clock.ts';
 import { MessageCutter } from '../../buses/message-cutter.ts';
 import { TcpLink } from '../../buses/tcp-link.ts';
 import {
-  decodeReport,
-  encodeServoJoint,
   encodeXarm,
   isXarmReply,
+  XARM_FLAG,
+  XARM_HEAD_BYTES,
+  XARM_MAX_BYTES,
+  xarmTotalBytes,
+} from '../../buses/xarm-frame.ts';
+import {
+  decodeReport,
+  encodeServoJoint,
   REPORT_HEAD_BYTES,
   REPORT_MAX_BYTES,
   reportTotalBytes,
   SERVO_FRAME_BYTES,
   XARM,
-  XARM_FLAG,
-  XARM_HEAD_BYTES,
-  XARM_MAX_BYTES,
   type XarmReport,
-  xarmTotalBytes,
 } from './codec.ts';
 
 const JOINTS = 6;

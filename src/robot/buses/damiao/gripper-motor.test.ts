@@ -5,7 +5,7 @@ import { armConfig, armSpec } from './arm-config.ts';
 import { DK1 } from './arms.ts';
 import { DamiaoCommands } from './commands.ts';
 import { DamiaoFeedback } from './feedback.ts';
-import { DamiaoGripper } from './gripper.ts';
+import { DamiaoGripper } from './gripper-motor.ts';
 
 const MS = 1e6;
 /** Joint names come from it where it has them. */
