@@ -34,27 +34,53 @@ def read_array(archive, name):
     return torch.frombuffer(body, dtype=DTYPES[head["descr"]]).reshape(head["shape"])
 
 
-def pictures_of(coefficients, meta, device):
-    """Undoes src/record/pack/dct.ts: [64, n, blocks] int8 differences to [n, 3, height, width] uint8."""
-    width, height = meta["widthPx"], meta["heightPx"]
-    x = coefficients.to(device).cumsum(1).to(torch.int8).permute(1, 2, 0).float()
-    u = torch.arange(8, device=device).float()
-    basis = torch.cos((2 * u[None] + 1) * u[:, None] * math.pi / 16) * math.sqrt(2 / 8)
-    basis[0] /= math.sqrt(2)
-    luma = width * height // 64
-    planes = []
-    for start, count, w, h, table in (
-        (0, luma, width, height, "luma"),
-        (luma, luma // 4, width // 2, height // 2, "chroma"),
-        (luma + luma // 4, luma // 4, width // 2, height // 2, "chroma"),
-    ):
-        blocks = x[:, start : start + count] * torch.tensor(meta["tables"][table], device=device).float()
-        blocks = basis.T @ blocks.reshape(-1, count, 8, 8) @ basis
-        plane = blocks.reshape(-1, h // 8, w // 8, 8, 8).permute(0, 1, 3, 2, 4).reshape(-1, 1, h, w)
-        planes.append(plane if w == width else plane.repeat_interleave(2, 2).repeat_interleave(2, 3))
-    y, cb, cr = planes[0] + 128, planes[1], planes[2]
-    rgb = torch.cat([y + 1.402 * cr, y - 0.344136 * cb - 0.714136 * cr, y + 1.772 * cb], 1)
-    return rgb.round().clamp(0, 255).to(torch.uint8)
+class PackCodec(nn.Module):
+    """What src/record/pack/dct.ts does to pictures: coefficients of 8 x 8 blocks, quantised; colours at half the size.
+
+    The exported model does the same to what it sees, so that it sees pictures as in its training.
+    """
+
+    def __init__(self, meta):
+        super().__init__()
+        self.width, self.height = meta["widthPx"], meta["heightPx"]
+        u = torch.arange(8).float()
+        basis = torch.cos((2 * u[None] + 1) * u[:, None] * math.pi / 16) * math.sqrt(2 / 8)
+        basis[0] /= math.sqrt(2)
+        self.register_buffer("basis", basis)
+        for name in ("luma", "chroma"):
+            self.register_buffer(name, torch.tensor(meta["tables"][name]).float().reshape(8, 8))
+
+    def quantised(self, plane, table):
+        """[n, 1, h, w] to whole numbers [n, blocks, 8, 8]."""
+        h, w = plane.shape[2:]
+        blocks = plane.reshape(-1, h // 8, 8, w // 8, 8).permute(0, 1, 3, 2, 4).reshape(-1, h * w // 64, 8, 8)
+        return ((self.basis @ blocks @ self.basis.T) / table).round().clamp(-127, 127)
+
+    def plane(self, blocks, table, h, w):
+        pixels = self.basis.T @ (blocks * table) @ self.basis
+        return pixels.reshape(-1, h // 8, w // 8, 8, 8).permute(0, 1, 3, 2, 4).reshape(-1, 1, h, w)
+
+    def decoded(self, y, cb, cr):
+        """Quantised blocks to colours 0…255, [n, 3, height, width]."""
+        h, w = self.height, self.width
+        y = self.plane(y, self.luma, h, w) + 128
+        cb, cr = (F.interpolate(self.plane(c, self.chroma, h // 2, w // 2), scale_factor=2.0) for c in (cb, cr))
+        rgb = torch.cat([y + 1.402 * cr, y - 0.344136 * cb - 0.714136 * cr, y + 1.772 * cb], 1)
+        return rgb.round().clamp(0, 255)
+
+    def forward(self, rgb):
+        """Pictures 0…255 as they come out of a pack."""
+        r, g, b = rgb[:, 0:1], rgb[:, 1:2], rgb[:, 2:3]
+        y = 0.299 * r + 0.587 * g + 0.114 * b - 128
+        cb = F.avg_pool2d(-0.168736 * r - 0.331264 * g + 0.5 * b, 2)
+        cr = F.avg_pool2d(0.5 * r - 0.418688 * g - 0.081312 * b, 2)
+        return self.decoded(self.quantised(y, self.luma), self.quantised(cb, self.chroma), self.quantised(cr, self.chroma))
+
+    def unpacked(self, changes):
+        """[64, n, blocks] int8 differences to [n, 3, height, width] uint8."""
+        x = changes.to(self.basis.device).cumsum(1).to(torch.int8).permute(1, 2, 0).float().unflatten(2, (8, 8))
+        luma = self.width * self.height // 64
+        return self.decoded(*x.split([luma, luma // 4, luma // 4], 1)).to(torch.uint8)
 
 
 class Demonstrations:
@@ -69,6 +95,7 @@ class Demonstrations:
             archive = zipfile.ZipFile(file)
             meta = json.loads(archive.read("meta.json"))
             self.meta = meta
+            codec = PackCodec(meta).to(device)
             for index in range(min(limit or len(meta["episodes"]), len(meta["episodes"]))):
                 name = f"episode{index:04d}"
                 state, action = read_array(archive, name + ".state"), read_array(archive, name + ".action")
@@ -81,7 +108,7 @@ class Demonstrations:
                     wanted &= source == sources.index("person")
                 learnt.append(wanted)
                 for camera in meta["cameras"]:
-                    x = pictures_of(read_array(archive, f"{name}.{camera}"), meta, device)
+                    x = codec.unpacked(read_array(archive, f"{name}.{camera}"))
                     pictures.setdefault(camera, []).append(x)
                 for i, row in enumerate(range(0, count, meta["pictureEvery"])):
                     if wanted[row]:
@@ -133,14 +160,17 @@ class Eye(nn.Module):
         self.register_buffer("grid", torch.stack([xs.flatten(), ys.flatten()], 1))
 
     def forward(self, x):
-        maps = self.points(self.blocks(self.stem(x))).flatten(2)
-        return (torch.softmax(maps * self.temperature, 2) @ self.grid).flatten(1)
+        # In half precision a point would be known to half a pixel only.
+        maps = self.points(self.blocks(self.stem(x))).flatten(2).float()
+        with torch.autocast(x.device.type, enabled=False):
+            return (torch.softmax(maps * self.temperature, 2) @ self.grid).flatten(1)
 
 
 class SmallPolicy(nn.Module):
     def __init__(self, meta, rows, stats):
         super().__init__()
         self.cameras = meta["cameras"]
+        self.codec = PackCodec(meta)
         width = stats["state_mean"].numel()
         self.rows, self.width = rows, width
         self.eyes = nn.ModuleList([Eye(meta["heightPx"], meta["widthPx"]) for _ in self.cameras])
@@ -156,11 +186,12 @@ class SmallPolicy(nn.Module):
     def normal(self, frames, state):
         """From pictures in -1…1 and a normalised state to normalised actions."""
         seen = [eye(x) for eye, x in zip(self.eyes, frames)]
-        return self.head(torch.cat([state, *seen], 1)).reshape(-1, self.rows, self.width)
+        with torch.autocast(state.device.type, enabled=False):
+            return self.head(torch.cat([state, *seen], 1)).reshape(-1, self.rows, self.width)
 
     def forward(self, *inputs):
         """As exported: uint8 pictures [n, height, width, 3] in the order of the cameras, then the state in radians."""
-        frames = [x.permute(0, 3, 1, 2).float() / 127.5 - 1 for x in inputs[:-1]]
+        frames = [self.codec(x.permute(0, 3, 1, 2).float()) / 127.5 - 1 for x in inputs[:-1]]
         state = (inputs[-1] - self.state_mean) / self.state_std
         return self.normal(frames, state) * self.action_std + self.action_mean
 
@@ -275,7 +306,7 @@ def main():
     parser.add_argument("--episodes", type=int, default=0, help="only the first N of each pack")
     parser.add_argument("--only-person", action="store_true", help="from mixed episodes, only a person's rows")
     parser.add_argument("--rows", type=int, default=14, help="rows of a chunk (default: 14, 1.4 s at 10 per second)")
-    parser.add_argument("--steps", type=int, default=8000)
+    parser.add_argument("--steps", type=int, default=12000)
     parser.add_argument("--batch", type=int, default=128)
     parser.add_argument("--lr", type=float, default=4e-4)
     parser.add_argument("--seed", type=int, default=0)

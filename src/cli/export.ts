@@ -42,7 +42,7 @@ lerobot, pack: each row has the command that the robot had applied when its pict
     'picture-every': {
       type: 'string',
       value: 'ROWS',
-      about: 'pack: every this many rows have pictures (default: 2)',
+      about: 'pack: every this many rows have pictures (default: 1)',
     },
     pictures: { type: 'boolean', about: 'csv: also write pictures (JPEG), distances (PNG) and sound (WAV)' },
     rig: RIG_OPTION,
@@ -156,7 +156,7 @@ async function toPack(given: Given, file: string, episodes: readonly EpisodeSour
     ...{ file, episodes, widthPx, heightPx },
     fps: numberOption(given, 'fps', 1, 240),
     maxGapS: numberOption(given, 'max-gap', 0.01, 3600) ?? 1,
-    pictureEvery: numberOption(given, 'picture-every', 1, 100) ?? 2,
+    pictureEvery: numberOption(given, 'picture-every', 1, 100) ?? 1,
     decode: (jpeg, width, height) => {
       const picture = coder.decode(jpeg);
       return picture && resampled(picture, width, height).pixels;

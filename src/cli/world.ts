@@ -20,7 +20,7 @@ import { WorkWorld } from '../world/work-world.ts';
 import { type Given, JSON_OPTION, numberOption, RIG_OPTION, type Verb } from './arguments.ts';
 
 /** A hand like a person's, at a pace at which the arm follows. */
-const DEMONSTRATOR = { speed: 1, eager: true, variation: 1, mistakes: true };
+const DEMONSTRATOR = { speed: 0.8, eager: true, variation: 1, mistakes: true };
 /** As small as a small policy sees them. */
 const DEMO_CAMERAS = ['front', 'wrist'].flatMap((name) =>
   ['widthPx=128', 'heightPx=96', 'fpsHz=10', 'quality=85'].map(

@@ -41,6 +41,11 @@ export interface Observation {
   frames: Record<string, ObservedFrame>;
 }
 
+/** The state at an instant of the past; implemented by `StateHistory`. */
+export interface StateSource {
+  at(instantNs: number): ObservedState | null;
+}
+
 export type Unobserved = 'no-robot' | 'stale-state' | 'missing-camera' | 'stale-camera';
 
 /** A robot's state at an instant of the operator's clock. */
@@ -69,8 +74,8 @@ function effortOf(externalNm: readonly number[] | null, gripperN: number | null)
 }
 
 /**
- * Joins the newest state with the newest picture of every camera at one instant (operator clock), or returns
- * why there is no observation now. A gap is never filled with old data.
+ * Joins the newest picture of every camera with the state of the instant that they show (operator clock), or returns
+ * why there is no observation now. A gap is never filled with old data. Without `past` it has the newest state.
  */
 export function observe(
   tick: number,
@@ -78,11 +83,11 @@ export function observe(
   frames: FrameSource,
   nowNs: number,
   settings: ObservationSettings,
+  past?: StateSource,
 ): Observation | Unobserved {
   const { staleAfterMs, cameras, task, robot, joints } = settings;
   if (state === null) return 'no-robot';
-  const ageMs = (nowNs - state.measuredNs) / 1e6;
-  if (!(ageMs <= staleAfterMs)) return 'stale-state';
+  if (!(nowNs - state.measuredNs <= staleAfterMs * 1e6)) return 'stale-state';
   const seen: Observation['frames'] = {};
   let instantNs = cameras.length === 0 ? state.measuredNs : nowNs;
   for (const camera of cameras) {
@@ -96,7 +101,8 @@ export function observe(
     const picture = { captureNs: frame.captureNs, encoding: 'jpeg' as const, bytes: frame.bytes };
     seen[camera] = { ...picture, ageMs: isStamped ? (nowNs - capturedNs) / 1e6 : null };
   }
-  const { positionsRad, gripper, effort, supervisor } = state;
+  const { positionsRad, gripper, effort, supervisor, measuredNs } = past?.at(instantNs) ?? state;
+  const ageMs = (nowNs - measuredNs) / 1e6;
   return {
     ...{ tick, instantNs, task, robot, joints },
     state: { positionsRad, gripper, effort, ageMs, supervisor },

@@ -1,20 +1,22 @@
 import { TeleopError } from '../core/errors.ts';
 import { httpPolicy, zmqPolicy } from './json-policy.ts';
 import { openOnnxPolicy } from './onnx-policy.ts';
+import { openpiPolicy } from './openpi-policy.ts';
 import type { Policy } from './policy.ts';
 
-/** `model.onnx`, `http://…` or `tcp://…`. */
+/** `model.onnx`, `ws://…`, `http://…` or `tcp://…`. */
 export async function openPolicy(address: string): Promise<Policy> {
   const checked = policyAddress(address);
   if (checked.endsWith('.onnx')) return openOnnxPolicy(checked);
+  if (/^wss?:/.test(checked)) return openpiPolicy(checked);
   return /^http/.test(checked) ? httpPolicy(checked) : zmqPolicy(checked);
 }
 
 /** The address, if it is valid for a policy. */
 export function policyAddress(address: string): string {
   if (address.endsWith('.onnx')) return address;
-  if (/^(https?|tcp|ipc):\/\//.test(address) && URL.canParse(address)) return address;
+  if (/^(https?|wss?|tcp|ipc):\/\//.test(address) && URL.canParse(address)) return address;
   throw new TeleopError('bad-option', `${address} is not a policy`, {
-    hint: 'Use model.onnx, http://127.0.0.1:8080/act, or tcp://127.0.0.1:5555 for ZeroMQ.',
+    hint: 'Use model.onnx, ws://127.0.0.1:8000 for openpi, http://127.0.0.1:8080/act, or tcp://127.0.0.1:5555 for ZeroMQ.',
   });
 }

@@ -43,6 +43,8 @@ export interface PlayerParts extends ClutchParts {
   leadNs: () => number;
   /** An answer later than this is given up. */
   timeoutMs: number;
+  /** At the beginning of every tick. */
+  onTick?: () => void;
   /** False while a person drives: the policy runs along, and its targets are proposals. Absent: it always drives. */
   drives?: () => boolean;
   /** For comparison only: `arrival` puts row 0 where the answer arrives, and fails with slow policies. */
@@ -114,6 +116,7 @@ export class PolicyPlayer {
   tick(): void {
     const nowNs = this.#parts.clock.nowNs();
     this.counts.ticks++;
+    this.#parts.onTick?.();
     this.#giveUp(nowNs);
     const drives = this.#parts.drives?.() ?? true;
     if (drives !== this.#drove) this.#turn(drives);

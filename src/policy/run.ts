@@ -8,6 +8,7 @@ import { rigModel } from '../rig/robot-models.ts';
 import { type FrameSource, heldPose, observe, stateOf } from './observation.ts';
 import { type PolicyCounts, PolicyPlayer } from './player.ts';
 import type { Policy } from './policy.ts';
+import { StateHistory } from './state-history.ts';
 
 export interface PolicyOptions {
   rig: Rig;
@@ -70,15 +71,17 @@ function createPlayer(options: PolicyOptions, desk: JointDesk): PolicyPlayer {
   const model = rigModel(rig);
   const joints = model.joints.map(({ name }) => name);
   const settings = { ...options, robot: model.name, joints };
+  const past = new StateHistory();
   return new PolicyPlayer({
     ...{ clock: monotonicClock, joints: joints.length, fps, everyRows, timeoutMs },
-    observe: (tick) => observe(tick, stateOf(desk.newest), frames, monotonicClock.nowNs(), settings),
+    observe: (tick) => observe(tick, stateOf(desk.newest), frames, monotonicClock.nowNs(), settings, past),
     held: () => {
       const state = stateOf(desk.newest);
       return state && heldPose(state);
     },
     infer: (observation, signal) => policy.infer(observation, signal),
     act: (jointsRad, gripper, clutch) => desk.target(jointsRad, gripper, clutch, 'policy'),
+    onTick: () => past.add(stateOf(desk.newest)),
     drives: () => !options.isShadow && desk.newest?.input.active === INPUT,
     leadNs: leadOf(desk),
     holdAfterMs: Number(rig.operator.inputs['joints']?.['staleAfterMs'] ?? INPUT_STALE_MS) - MARGIN_MS,

@@ -16,6 +16,7 @@ const rows = Array.from(
   (_, i) =>
     ({
       ...{ index: i, seq: 7 + i, timeNs: i * PERIOD_NS, commandRad: [i], commandGripper: i / 100 },
+      ...{ stateRad: [i], stateGripper: 0 },
       frames: { front: { captureNs: 1, ageNs: AGE_NS, stale: false } },
     }) as unknown as EpisodeRow,
 );
@@ -32,6 +33,11 @@ describe('commands by when they were applied', () => {
     for (const [i, row] of aligned.entries())
       assert.deepEqual([row.commandRad[0], row.index], [Math.max(0, i - 7), i]);
     assert.equal(aligned[20]!.commandGripper, 0.13);
+  });
+
+  it('each row gets the state that was known when its picture was taken', () => {
+    for (const [i, row] of alignApplied(rows, traces).entries())
+      assert.equal(row.stateRad[0], Math.max(0, i - 3));
   });
 
   it('a recording without traces stays as it is', () => {

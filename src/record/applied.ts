@@ -8,8 +8,8 @@ interface Applied {
 }
 
 /**
- * The same rows, each with the command that the robot had applied at the instant of its observation: the capture of its
- * oldest picture. A command takes the link and playout to be applied; a policy that learnt commands as they were sent
+ * The same rows, each with the state and the applied command of the instant of its observation: the capture of its
+ * oldest picture. A newer state beside it would show the motion since then, different in every recording. A command takes the link and playout to be applied; a policy that learnt commands as they were sent
  * would learn that delay, and its own commands would be delayed again. Rows from before the first applied command keep
  * that one; a recording without traces stays as it is.
  */
@@ -29,12 +29,24 @@ export function alignApplied(rows: readonly EpisodeRow[], traces: readonly JsonM
   if (applied.length === 0) return [...rows];
   applied.sort((a, b) => a.atNs - b.atNs);
   let at = 0;
+  let then = 0;
   return rows.map((row) => {
     const instantNs = observedNs(row);
+    while (then + 1 < rows.length && rows[then + 1]!.timeNs <= instantNs) then++;
     while (at + 1 < applied.length && applied[at + 1]!.atNs <= instantNs) at++;
     const { commandRad, commandGripper, source, intervention = false } = applied[at]!.row;
-    return { ...row, commandRad, commandGripper, ...(source === undefined ? {} : { source, intervention }) };
+    const driver = source === undefined ? {} : { source, intervention };
+    return { ...row, ...measured(rows[then]!), commandRad, commandGripper, ...driver };
   });
+}
+
+function measured({ stateRad, stateGripper, effort, velocityRadS, torqueNm }: EpisodeRow) {
+  return {
+    ...{ stateRad, stateGripper },
+    ...(effort === undefined ? {} : { effort }),
+    ...(velocityRadS === undefined ? {} : { velocityRadS }),
+    ...(torqueNm === undefined ? {} : { torqueNm }),
+  };
 }
 
 /** When the oldest picture of a row was taken, on the row's time; the row's own time without a camera. */

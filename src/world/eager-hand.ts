@@ -10,11 +10,13 @@ const ACCELERATION_M_S2 = 2.5;
 const MAX_TURN_RAD_S = 2;
 const TURN_PER_S = 5;
 /** The hand itself must be this near, and the gripper within the move's tolerance, before the next move. */
-const HAND_NEAR_M = 0.004;
+const HAND_NEAR_M = 0.002;
 const YAW_NEAR_RAD = 0.06;
 /** Tolerance of a move is for the end of a task; on the way a hand is less exact. */
 const ON_THE_WAY_M = 0.012;
 const FINE_M = 0.005;
+/** Fingers close and open this fast: an error in time then costs little. */
+const FINGERS_M_S = 0.2;
 /** The gripper has closed on something, or is open. */
 const STILL_M_S = 0.004;
 const MIN_GRIP_S = 0.12;
@@ -38,6 +40,7 @@ export class EagerHand {
   #atS = 0;
   #speedMS = 0;
   #openingM = 0;
+  #goalOpenM = OPEN_M;
 
   constructor(
     moves: Iterator<MarkedMove, void, void>,
@@ -55,6 +58,8 @@ export class EagerHand {
     if (this.isDone || dtS <= 0) return;
     if (this.#move === null) this.#next();
     this.#atS += dtS;
+    const most = FINGERS_M_S * dtS;
+    this.openM += Math.max(-most, Math.min(most, this.#goalOpenM - this.openM));
     const move = this.#move;
     if (move === null) return;
     if (this.#isOver(move, dtS) || this.#atS > GIVE_UP_S) this.#next();
@@ -71,7 +76,7 @@ export class EagerHand {
     this.#move = done === true || value === undefined ? null : value.move;
     this.isMistake = value?.isMistake ?? false;
     if (this.#move === null) this.isDone = true;
-    else if (this.#move.kind === 'grip') this.openM = this.#move.openM;
+    else if (this.#move.kind === 'grip') this.#goalOpenM = this.#move.openM;
   }
 
   #go(move: Extract<Move, { kind: 'go' }>, dtS: number): boolean {
@@ -100,12 +105,12 @@ export class EagerHand {
     );
   }
 
-  /** Until the pads stand still. */
+  /** Until the fingers have been told all, and the pads stand still. */
   #grip({ waitS }: Extract<Move, { kind: 'grip' }>, dtS: number): boolean {
     const { openingM } = this.#view;
     const isStill = Math.abs(openingM - this.#openingM) < STILL_M_S * dtS;
     this.#openingM = openingM;
     if (waitS === 0) return true;
-    return this.#atS > MIN_GRIP_S && isStill;
+    return this.openM === this.#goalOpenM && this.#atS > MIN_GRIP_S && isStill;
   }
 }

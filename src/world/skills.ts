@@ -5,7 +5,7 @@ const PICK_TRIES = 4;
 /** Closed this far, there is nothing between the pads. */
 const EMPTY_M = 0.008;
 /** The wrist turns no further from its zero than this. */
-const MAX_YAW_RAD = 1.2;
+const MAX_YAW_RAD = 0.94;
 /** Opening with which the expert approaches and leaves. */
 export const WIDE_M = 0.07;
 /** Height at which it carries things. */

@@ -12,6 +12,7 @@ import {
 import { type PolicyCounts, PolicyPlayer } from '../../policy/player.ts';
 import type { Chunk, Policy } from '../../policy/policy.ts';
 import { largestStep } from '../../policy/slew-limit.ts';
+import { StateHistory } from '../../policy/state-history.ts';
 import { rigModel } from '../../rig/robot-models.ts';
 import { oneWayNs } from '../../trace/segments.ts';
 import { peerOf } from '../../wire/reactor.ts';
@@ -71,6 +72,7 @@ async function play(stage: WorldStage, lead: Lead, options: PolicySeedOptions): 
     [];
   const answers: Answer[] = [];
   const steps = new StepMeter(joints, fps);
+  const past = new StateHistory();
   const player = new PolicyPlayer({
     ...{ clock: stage.clock, joints, fps, everyRows, holdAfterMs: 220, timeoutMs: 5000 },
     ...(rowZero === undefined ? {} : { rowZero }),
@@ -80,7 +82,9 @@ async function play(stage: WorldStage, lead: Lead, options: PolicySeedOptions): 
         tick,
         model.name,
         model.joints.map(({ name }) => name),
+        past,
       ),
+    onTick: () => past.add(stageState(stage)),
     held: () => {
       const state = stageState(stage);
       return state && heldPose(state);
@@ -126,19 +130,15 @@ function observeStage(
   tick: number,
   robot: string,
   joints: readonly string[],
+  past: StateHistory,
 ): Observation | Unobserved {
   const nowNs = stage.clock.nowNs();
   const seen = stageState(stage);
   const newest = (camera: string) => stage.cameras.newestAt(camera, nowNs);
   const { names } = stage.cameras;
   const task = taskNamed(stage.driver.world.read(stage.world)).instruction;
-  return observe(tick, seen, { newest }, nowNs, {
-    task,
-    robot,
-    joints,
-    cameras: names,
-    staleAfterMs: STALE_MS,
-  });
+  const settings = { task, robot, joints, cameras: names, staleAfterMs: STALE_MS };
+  return observe(tick, seen, { newest }, nowNs, settings, past);
 }
 
 /** The newest state that the operator has received; null while it has none. */
@@ -147,7 +147,7 @@ function stageState({ clock, pair }: WorldStage): ObservedState | null {
   if (!robot.isFresh(clock.nowNs()) || !robot.hasPose) return null;
   const { positionsRad, gripper, externalNm, gripperN, state } = robot.state;
   return {
-    ...{ positionsRad: [...positionsRad], gripper, supervisor: state, measuredNs: clock.nowNs() },
+    ...{ positionsRad: [...positionsRad], gripper, supervisor: state, measuredNs: robot.receivedNs },
     effort: Number.isFinite(externalNm[0]) ? [...externalNm, gripperN] : null,
   };
 }

@@ -1,0 +1,157 @@
+import WebSocket from 'ws';
+import { z } from 'zod';
+import { loadJpegCoder } from '../camera/encoder.ts';
+import { TeleopError } from '../core/errors.ts';
+import { type NdArray, type Packable, pack, unpack } from './msgpack.ts';
+import type { Observation } from './observation.ts';
+import { type Chunk, MAX_ROWS, NO_FACTS, type Policy } from './policy.ts';
+
+const MAX_ANSWER_BYTES = 16 * 1024 * 1024;
+const CONNECT_MS = 5000;
+const WIDTHS: Readonly<Record<string, number>> = { '<f4': 4, '<f8': 8 };
+
+const arraySchema = z.object({
+  __ndarray__: z.literal(true),
+  data: z.instanceof(Uint8Array),
+  dtype: z.enum(['<f4', '<f8']),
+  shape: z.array(z.int().min(0)).min(1).max(3),
+});
+const answerSchema = z.object({ actions: arraySchema });
+/** A server sends what it likes about itself; of that, these are used. */
+const metadataSchema = z.object({
+  fps: z.number().min(1).max(1000).optional().catch(undefined),
+  joints: z.array(z.string()).optional().catch(undefined),
+  cameras: z.array(z.string()).optional().catch(undefined),
+});
+
+interface Waiting {
+  resolve: (answer: Uint8Array) => void;
+  reject: (error: Error) => void;
+}
+
+type Decode = Awaited<ReturnType<typeof loadJpegCoder>>['decode'];
+
+/** `ws://…`: openpi's protocol, MessagePack over WebSocket. A server answers in the order of the requests. */
+export async function openpiPolicy(url: string): Promise<Policy> {
+  const coder = await loadJpegCoder('install it: a policy over WebSocket needs its pictures decoded');
+  const link = new OpenpiLink(url);
+  const { fps, joints, cameras } = metadataSchema.parse(unpacked(await link.connect()));
+  return {
+    facts: { ...NO_FACTS, name: url, fps: fps ?? null, joints: joints ?? null, cameras: cameras ?? null },
+    async infer(observation, signal) {
+      const request = pack(requestOf(observation, (jpeg) => coder.decode(jpeg)));
+      return chunkOfAnswer(await link.ask(request, signal));
+    },
+    close: () => link.close(),
+  };
+}
+
+class OpenpiLink {
+  readonly #url: string;
+  #socket: WebSocket | null = null;
+  #waiting: Waiting[] = [];
+
+  constructor(url: string) {
+    this.#url = url;
+  }
+
+  /** Resolves with the server's first message, which describes it. */
+  async connect(): Promise<Uint8Array> {
+    const socket = new WebSocket(this.#url, {
+      ...{ perMessageDeflate: false, maxPayload: MAX_ANSWER_BYTES, handshakeTimeout: CONNECT_MS },
+    });
+    this.#socket = socket;
+    const first = this.#next();
+    socket.on('message', (data: Buffer, isBinary: boolean) => this.#receive(data, isBinary));
+    socket.on('error', (error) => this.#end(error));
+    socket.on('close', () => this.#end(new Error('the connection ended')));
+    const timer = setTimeout(() => socket.terminate(), CONNECT_MS);
+    try {
+      return await first;
+    } catch (cause) {
+      throw new TeleopError('policy-failed', `${this.#url} does not answer: ${(cause as Error).message}`, {
+        hint: 'Start the policy server first, and check its address and port.',
+        cause,
+      });
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  async ask(request: Uint8Array, signal: AbortSignal): Promise<Uint8Array> {
+    if (this.#socket === null) await this.connect();
+    const answer = this.#next();
+    // One that is given up keeps its place: its answer still comes before the next one's.
+    const givenUp = new Promise<never>((_, reject) =>
+      signal.addEventListener('abort', () => reject(new Error('given up')), { once: true }),
+    );
+    this.#socket?.send(request);
+    answer.catch(() => {});
+    return Promise.race([answer, givenUp]);
+  }
+
+  #next(): Promise<Uint8Array> {
+    return new Promise((resolve, reject) => this.#waiting.push({ resolve, reject }));
+  }
+
+  /** A text is the server's report of its own error. */
+  #receive(data: Buffer, isBinary: boolean): void {
+    const waiting = this.#waiting.shift();
+    if (isBinary) waiting?.resolve(data);
+    else waiting?.reject(new Error(lastLine(String(data))));
+  }
+
+  #end(error: Error): void {
+    this.#detach(error)?.terminate();
+  }
+
+  #detach(error: Error): WebSocket | null {
+    const [socket, waiting] = [this.#socket, this.#waiting.splice(0)];
+    this.#socket = null;
+    socket?.removeAllListeners().on('error', () => {});
+    for (const each of waiting) each.reject(error);
+    return socket;
+  }
+
+  close(): void {
+    this.#detach(new Error('closed'))?.close();
+  }
+}
+
+const lastLine = (trace: string): string => trace.trim().split('\n').at(-1)!.slice(0, 200);
+
+function unpacked(bytes: Uint8Array): unknown {
+  const value = unpack(bytes);
+  return typeof value === 'object' && value !== null ? value : {};
+}
+
+/** `observation/state`: the joints, then the gripper. `observation/CAMERA`: RGB. `prompt`: the task. */
+export function requestOf({ state, frames, task }: Observation, decode: Decode): Packable {
+  const values = Float32Array.from([...state.positionsRad, state.gripper]);
+  const stateArray: NdArray = {
+    ...{ dtype: '<f4', shape: [values.length] },
+    bytes: new Uint8Array(values.buffer),
+  };
+  const pictures = Object.entries(frames).map(([camera, { bytes }]) => {
+    const picture = decode(bytes);
+    if (picture === null) throw new Error(`a picture of ${camera} cannot be decoded`);
+    const { pixels, widthPx, heightPx } = picture;
+    const array: NdArray = { dtype: '|u1', shape: [heightPx, widthPx, 3], bytes: pixels };
+    return [`observation/${camera}`, array] as const;
+  });
+  return { 'observation/state': stateArray, ...Object.fromEntries(pictures), prompt: task };
+}
+
+/** Throws for anything but rows of numbers. */
+export function chunkOfAnswer(bytes: Uint8Array): Chunk {
+  const { actions } = answerSchema.parse(unpack(bytes));
+  const { dtype, shape, data } = actions;
+  const [rows, width] = [shape.at(-2) ?? 1, shape.at(-1)!];
+  const size = WIDTHS[dtype]!;
+  if (shape.length === 3 && shape[0] !== 1) throw new Error('the answer has several chunks');
+  if (rows > MAX_ROWS || data.length !== rows * width * size)
+    throw new Error(`the answer has ${data.length} bytes for ${rows} rows of ${width}`);
+  const view = new DataView(data.buffer, data.byteOffset, data.byteLength);
+  const at = (i: number) => (size === 4 ? view.getFloat32(4 * i, true) : view.getFloat64(8 * i, true));
+  return { rows, width, values: Float64Array.from({ length: rows * width }, (_, i) => at(i)) };
+}
