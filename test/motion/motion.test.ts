@@ -130,3 +130,21 @@ describe('an arm pressed on a wall', () => {
       assert.deepEqual(limitedBy, []);
     });
 });
+
+describe('a line through a nearly straight wrist', () => {
+  it('stays straight where the wrist has caught up with the hand', async () => {
+    const hands = handsThrough([
+      [0.5, 0, 0, 0],
+      [1.5, 0.1, 0, 0],
+      [1, 0.1, 0, 0],
+      [1, -0.1, 0, 0],
+      [2.5, -0.1, 0, 0],
+    ]);
+    const { cycles } = await simulate({ rig: 'piper' }, 100, hands);
+    // From right to left, the tool moves along y alone.
+    const line = cycles.filter(({ tS }) => tS >= 3);
+    const [x, , z] = line[0]!.wantedM;
+    const offM = Math.max(...line.map(({ toolM }) => Math.hypot(toolM[0]! - x!, toolM[2]! - z!)));
+    assert.ok(offM < 1e-3, `${(1e3 * offM).toFixed(2)} mm off the line`);
+  });
+});

@@ -8,16 +8,13 @@ import { Clearances, type GuideSurroundings } from './clearances.ts';
 import { QuadraticProgram } from './quadratic-program.ts';
 import { distanceM, type Reach, reachOf } from './reach.ts';
 import { WristBranch } from './wrist-branch.ts';
+import { type RateLimits, WRIST_JOINTS, WristRates } from './wrist-rates.ts';
 
-export interface GuideOptions {
+/** The limits of each joint are as the robot keeps them. */
+export interface GuideOptions extends RateLimits {
   /** The frame whose origin follows the hand's position; the flange follows its orientation. */
   lead: number;
   around: GuideSurroundings;
-  /** Limits of each joint, as the robot keeps them. */
-  minRad: ArrayLike<number>;
-  maxRad: ArrayLike<number>;
-  velocityRadS: ArrayLike<number>;
-  accelerationRadS2: ArrayLike<number>;
 }
 
 const MAX_STEPS = 4;
@@ -42,25 +39,6 @@ const NEAR_M = 0.2;
 const APPROACH_S = 0.03;
 /** Fastest change of the arm's first joints, so that a leap of the hand stays a motion. */
 const FAST_RAD_S = 15;
-const WRIST_JOINTS = 3;
-/** A wrist joint speeds up by this multiple of what the arm can do; orientation gives way before the path slows. */
-const WRIST_LIVELINESS = 8;
-/** … and near a singularity, where it must turn far, by what the arm can do. */
-const SINGULAR_LIVELINESS = 1;
-/**
- * An arm this far behind its nodes turns the wrist only as far as costs no time, or at this share of its speed: orientation
- * gives way before the path waits for it.
- */
-const BEHIND_S = 0.4;
-const LEAST_TURNING = 0.25;
-/** That share changes with this time constant. */
-const HASTE_S = 0.15;
-/** Share of the velocity limits at which nodes are run through. */
-const RUN_VELOCITY = 0.97;
-/** A wrist joint slows down before the end of its range with this share of its acceleration. */
-const LIMIT_BRAKING = 0.5;
-/** Near a wrist singularity a joint of the wrist turns no faster than it can within this time. */
-const SINGULAR_S = 0.1;
 /** Errors below these count as followed. */
 const FOLLOWED_M = 5e-4;
 const FOLLOWED_RAD = 0.01;
@@ -90,12 +68,10 @@ export class Guide {
   /** Where the spare joint is drawn to: from the pose it began in to home, as far as the hand has moved. */
   readonly #postureRad: Float64Array;
   readonly #lastM = new Float64Array(3);
-  readonly #wristFactor: number;
+  readonly #rates: WristRates;
   readonly #lowM: Float64Array;
   readonly #lowRad: Float64Array;
   readonly #fromRad: Float64Array;
-  /** Rates of the last step. */
-  readonly #rateRadS: Float64Array;
   readonly #highRad: Float64Array;
   readonly #placeM = new Float64Array(3);
   readonly #wantedRotation = new Float64Array(9);
@@ -119,11 +95,6 @@ export class Guide {
   #reachM = 0;
   #leastReachM = 0;
   #elbowSide: 1 | -1 = 1;
-  /** How far an arm at its velocity limits is behind the nodes, and the time that its first joints need per second. */
-  #behindS = 0;
-  #armLoad = 0;
-  /** Share of the wrist's speed that may be used. */
-  #wristShare = 1;
   /** The clearance that took most off the motion; −1: none, −2: reach. */
   #pressed = -1;
   #pressedM = 0;
@@ -138,14 +109,13 @@ export class Guide {
     this.#reach = reachOf(model, options.lead);
     this.#homeRad = joints > 6 ? Float64Array.from(model.homeRad) : null;
     this.#postureRad = new Float64Array(joints);
-    this.#wristFactor = this.#wrist.isNarrow ? 1 : 2;
+    this.#rates = new WristRates(joints, options, this.#wrist.isNarrow ? 1 : 2);
     this.qRad = Float64Array.from(model.homeRad);
     this.#lowM = new Float64Array(this.#clearances.size);
     this.#contactAway = new Float64Array(3 * (this.#clearances.size + 1));
     this.#contacts = new Uint8Array(this.#clearances.size + 1);
     this.#lowRad = new Float64Array(joints);
     this.#fromRad = new Float64Array(joints);
-    this.#rateRadS = new Float64Array(joints);
     this.#highRad = new Float64Array(joints);
     this.#moving = new Float64Array(3 * joints);
     this.#turning = new Float64Array(3 * joints);
@@ -161,9 +131,7 @@ export class Guide {
     this.#postureRad.set(this.qRad);
     this.#lastM.fill(Number.NaN);
     this.#contacts.fill(0);
-    this.#rateRadS.fill(0);
-    this.#behindS = this.#armLoad = 0;
-    this.#wristShare = 1;
+    this.#rates.engage();
   }
 
   /** Joint positions of the other arm; NaN: unknown. */
@@ -176,6 +144,7 @@ export class Guide {
     this.#placeM.set(positionM);
     this.#drawHome();
     matrixFromQuat(quatXyzw, this.#wantedRotation);
+    if (this.#rates.isTrailing) this.#foresee(dtS);
     this.#bound(dtS);
     this.#fromRad.set(this.qRad);
     for (let step = 0; step < MAX_STEPS; step++) {
@@ -193,23 +162,25 @@ export class Guide {
       }
       if (largest < CONVERGED_RAD) break;
     }
-    this.#pace(dtS);
+    this.#rates.pace(this.#fromRad, this.qRad, dtS, this.#lowRad, this.#highRad);
     this.#explain();
     for (let k = 0; k < this.#contacts.length; k++) if (this.#contacts[k]! > 0) this.#contacts[k]!--;
   }
 
-  /** Rates of this step, and what they cost in time. */
-  #pace(dtS: number): void {
-    const { velocityRadS } = this.#options;
-    const joints = this.qRad.length;
-    this.#armLoad = 0;
-    let load = 0;
-    for (let i = 0; i < joints; i++) {
-      this.#rateRadS[i] = (this.qRad[i]! - this.#fromRad[i]!) / dtS;
-      load = Math.max(load, Math.abs(this.#rateRadS[i]!) / (RUN_VELOCITY * velocityRadS[i]!));
-      if (i === joints - WRIST_JOINTS - 1) this.#armLoad = load;
+  /** Where a trailing wrist would be without bounds on its rates. */
+  #foresee(dtS: number): void {
+    const { minRad, maxRad } = this.#options;
+    for (let i = 0; i < this.qRad.length; i++) {
+      this.#lowRad[i] = Math.min(minRad[i]!, this.qRad[i]!);
+      this.#highRad[i] = Math.max(maxRad[i]!, this.qRad[i]!);
     }
-    this.#behindS = Math.max(0, this.#behindS + (load - 1) * dtS);
+    this.#measure();
+    this.#damp(dtS);
+    this.#aim();
+    this.#project();
+    this.#state();
+    this.#program.solve();
+    this.#rates.aim(this.qRad, this.#program.x, dtS);
   }
 
   /** A spare joint moves only while the hand does: a still hand moves nothing. */
@@ -226,39 +197,16 @@ export class Guide {
 
   /** What the joints may do until this sample. A joint found outside its range may stay or come back. */
   #bound(dtS: number): void {
-    const { minRad, maxRad, velocityRadS, accelerationRadS2 } = this.#options;
-    const joints = this.qRad.length;
+    const { minRad, maxRad } = this.#options;
     const shrinks = 1 - Math.exp(-dtS / APPROACH_S);
-    const haste = Math.max(LEAST_TURNING, this.#armLoad, 1 - this.#behindS / BEHIND_S);
-    // Slowly: a wrist that stops at once would bend the path.
-    this.#wristShare += (Math.min(1, haste) - this.#wristShare) * Math.min(1, dtS / HASTE_S);
-    for (let i = 0; i < joints; i++) {
+    for (let i = 0; i < this.qRad.length; i++) {
       const now = this.qRad[i]!;
-      let [down, up] = [FAST_RAD_S, FAST_RAD_S];
-      if (i >= joints - WRIST_JOINTS) {
-        const most = Math.min(
-          this.#wristShare * this.#wristFactor * velocityRadS[i]!,
-          this.#wrist.weight > 0 ? SINGULAR_S * accelerationRadS2[i]! : Number.POSITIVE_INFINITY,
-        );
-        const gain =
-          (this.#wrist.weight > 0 ? SINGULAR_LIVELINESS : WRIST_LIVELINESS) * accelerationRadS2[i]! * dtS;
-        const brakes = 2 * LIMIT_BRAKING * accelerationRadS2[i]!;
-        up = Math.min(
-          most,
-          Math.max(0, this.#rateRadS[i]!) + gain,
-          Math.sqrt(brakes * Math.max(0, maxRad[i]! - now)),
-        );
-        down = Math.min(
-          most,
-          Math.max(0, -this.#rateRadS[i]!) + gain,
-          Math.sqrt(brakes * Math.max(0, now - minRad[i]!)),
-        );
-      }
-      up = Math.min(up, (shrinks * Math.max(0, maxRad[i]! - now)) / dtS);
-      down = Math.min(down, (shrinks * Math.max(0, now - minRad[i]!)) / dtS);
-      this.#lowRad[i] = Math.max(Math.min(minRad[i]!, now), now - down * dtS);
-      this.#highRad[i] = Math.min(Math.max(maxRad[i]!, now), now + up * dtS);
+      const up = Math.min(FAST_RAD_S * dtS, shrinks * Math.max(0, maxRad[i]! - now));
+      const down = Math.min(FAST_RAD_S * dtS, shrinks * Math.max(0, now - minRad[i]!));
+      this.#lowRad[i] = Math.max(Math.min(minRad[i]!, now), now - down);
+      this.#highRad[i] = Math.min(Math.max(maxRad[i]!, now), now + up);
     }
+    this.#rates.bound(this.qRad, dtS, this.#wrist.weight > 0, this.#lowRad, this.#highRad);
     this.#keepElbow();
   }
 

@@ -1,0 +1,54 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import fc from 'fast-check';
+import { WristRates } from './wrist-rates.ts';
+
+const DT_S = 1 / 72;
+const JOINTS = 6;
+const LAST = JOINTS - 1;
+const every = (value: number) => new Float64Array(JOINTS).fill(value);
+
+/** Turns the last joint to a goal as fast as it may; returns its rates. */
+function turn(goalRad: number, accelerationRadS2: number): number[] {
+  const limits = {
+    minRad: every(-6),
+    maxRad: every(6),
+    velocityRadS: every(3),
+    accelerationRadS2: every(accelerationRadS2),
+  };
+  const rates = new WristRates(JOINTS, limits, 1);
+  rates.engage();
+  const [qRad, fromRad, left, low, high] = [every(0), every(0), every(0), every(0), every(0)];
+  const found: number[] = [];
+  for (let n = 0; n < 400; n++) {
+    low.fill(-6);
+    high.fill(6);
+    left[LAST] = goalRad - qRad[LAST]!;
+    if (rates.isTrailing) rates.aim(qRad, left, DT_S);
+    rates.bound(qRad, DT_S, false, low, high);
+    fromRad.set(qRad);
+    qRad[LAST] = Math.max(low[LAST]!, Math.min(high[LAST]!, goalRad));
+    rates.pace(fromRad, qRad, DT_S, low, high);
+    found.push((qRad[LAST]! - fromRad[LAST]!) / DT_S);
+  }
+  assert.equal(qRad[LAST], goalRad);
+  return found;
+}
+
+describe('the rates of a wrist', () => {
+  it('a trailing joint slows down before its goal, at most twice as hard as the arm can', () => {
+    fc.assert(
+      fc.property(
+        fc.double({ min: 3, max: 5, noNaN: true }),
+        fc.boolean(),
+        fc.double({ min: 6, max: 30, noNaN: true }),
+        (farRad, isBack, accelerationRadS2) => {
+          const rates = turn(isBack ? -farRad : farRad, accelerationRadS2).map(Math.abs);
+          const braking = rates.map((rate, n) => ((rates[n - 1] ?? 0) - rate) / DT_S);
+          assert.ok(Math.max(...braking) <= 2 * accelerationRadS2);
+        },
+      ),
+      { numRuns: 50 },
+    );
+  });
+});
