@@ -320,6 +320,8 @@ function worldReader(memory: SharedArrayBuffer): () => WorldTelemetry | null {
       ...{ task, seed, round: nth, elapsedS, limitS, score, outcome, held },
       contact: contactN > 0 ? { atM: [...seen.contactM], forceN: contactN } : null,
       baseM: [...seen.baseM],
+      gripM: [...seen.gripM],
+      gripYawRad: seen.gripYawRad,
       poses: [...seen.poses.subarray(0, bodies * WORLD_POSE_SIZE)],
     };
   };

@@ -100,6 +100,7 @@ async function loadLast(id: string): Promise<void> {
 
 function draw(episode: EpisodeInfo): void {
   const { id, rows, durationS, label, quality, cameras } = episode;
+  element('record-last', HTMLAnchorElement).href = `#/record/${encodeURIComponent(id)}`;
   const picture = element('record-thumbnail', HTMLImageElement);
   const [camera] = cameras;
   picture.hidden = camera === undefined;

@@ -22,7 +22,7 @@ export function Playback({ view, send }: Props) {
   usePlaying(playing, view, at, setAt, () => setPlaying(false));
   const row = rows[Math.min(at, last)];
   return (
-    <section class="card playback" aria-labelledby="playback-title" data-testid="playback">
+    <section id="playback" class="card playback" aria-labelledby="playback-title" data-testid="playback">
       <header class="card-head">
         <h3 id="playback-title">{info.task || info.id}</h3>
         <span class="muted">
@@ -51,6 +51,7 @@ export function Playback({ view, send }: Props) {
           aria-pressed={playing}
           onClick={() => {
             if (at >= last) setAt(0);
+            if (!playing) document.dispatchEvent(new Event('episodeplay'));
             setPlaying(!playing);
           }}
         >
