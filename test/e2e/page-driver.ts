@@ -54,11 +54,23 @@ export class PageDriver {
 
   /** Moves with the clutch held; the clutch is closed again after an involuntary hold. */
   async press(key: string, ms: number): Promise<void> {
+    await this.#centre();
     await this.page.keyboard.down('Shift');
     await this.page.keyboard.down(key);
     await this.page.waitForTimeout(ms);
     await this.page.keyboard.up(key);
     await this.page.waitForTimeout(SETTLE_MS);
+  }
+
+  /** The page's hand moves in a box: near its side, let go and start from its middle again. */
+  async #centre(): Promise<void> {
+    const far = ({ hand }: Telemetry) => Math.max(...(hand?.positionM ?? [0]).map(Math.abs));
+    const seen = await this.telemetry();
+    if (seen === undefined || far(seen) < 0.2) return;
+    await this.release();
+    await this.waitFor('an open clutch', ({ input }) => !input.clutch, 100);
+    await this.page.keyboard.press('c');
+    await this.waitFor('a hand in the middle', (now) => far(now) < 0.005, 100);
   }
 
   async release(): Promise<void> {
