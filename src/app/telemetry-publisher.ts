@@ -210,6 +210,8 @@ function telemetryBuilder(
     const motion = live.motion(shown.operatorNs, shown.offsetNs);
     const motors = motorReport(shown);
     if (motors !== null) recorder.onMotors(shown.operatorNs, motors);
+    const inWorld = world();
+    if (inWorld !== null) recorder.onWorld(shown.operatorNs, inWorld);
     const ageMs = (shown.operatorNs - shown.stateReceivedNs) / 1e6;
     const connected = ageMs < CONNECTED_MS;
     return {
@@ -273,7 +275,7 @@ function telemetryBuilder(
             ...(motors && { motors }),
           }
         : null,
-      world: world(),
+      world: inWorld,
       commandedRad: Number.isFinite(ageMs) ? angles(shown.commandedRad) : null,
       closed,
       feel: live.feel(),

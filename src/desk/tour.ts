@@ -18,6 +18,7 @@ export interface TourView {
 const MOVED_M = 0.05;
 /** How long to drive on the bad network before the difference is felt. */
 const DRIVEN_S = 3;
+const SETTLED_S = 1;
 const LONGEST_STEP_S = 0.2;
 
 /** Knows which step a newcomer is at, from what the telemetry shows; every step can be skipped. */
@@ -120,6 +121,8 @@ export class Tour {
   #hasDriven(telemetry: Telemetry, isSet: boolean, dtS: number): boolean {
     if (!isSet || !isDriven(telemetry)) return false;
     this.#drivenS += dtS;
+    // A switch changes the delay gradually: that is no variation of the link.
+    if (this.#drivenS < SETTLED_S) return false;
     for (const { oneWayMs } of telemetry.closed) if (oneWayMs !== null) this.#oneWayMs.push(oneWayMs);
     const steps = percentiles(variation(this.#oneWayMs));
     if (steps !== null && this.step !== null) this.#variationMs[this.step] = steps.p95;

@@ -99,6 +99,45 @@ describe('the tour in a real browser', { skip: missing, timeout: 150_000 }, () =
     await person.release();
   };
 
+  /** The recorded arm and its world in 3D, also beside another episode, and the curves. */
+  const lookAtReview = async () => {
+    const scene = page.getByTestId('episode-scene');
+    const pictureAt = async (row: string) => {
+      const drawn = Number(await scene.first().getAttribute('data-drawn'));
+      await page.getByTestId('scrub').fill(row);
+      await page.waitForFunction(
+        `Number(document.querySelector('[data-testid="episode-scene"]').dataset.drawn) > ${drawn}`,
+      );
+      return scene.first().screenshot();
+    };
+    await page.getByTestId('play').getByText('Play').waitFor();
+    const last = Number(await page.getByTestId('scrub').getAttribute('max'));
+    assert.notDeepEqual(await pictureAt('0'), await pictureAt(String(last)), 'the arm moves');
+    const seen = await page.evaluate<{ world?: { world: { task: string } }[] }[]>(
+      `Promise.all([...document.querySelectorAll('[data-testid^="episode-2"]')]
+        .map(async (node) => (await fetch('api/episodes/' + node.dataset.testid.slice(8))).json()))`,
+    );
+    assert.equal(seen[0]?.world?.[0]?.world.task, 'sort');
+    await page.getByTestId('plot-gripper').waitFor();
+    await page.getByTestId('time-line').waitFor();
+    await page.getByTestId('compare').selectOption({ index: 1 });
+    await scene.nth(1).waitFor();
+    await page.waitForFunction(`document.querySelectorAll('[data-drawn]').length === 2`);
+    await picture('compare');
+  };
+
+  const recordAnother = async () => {
+    const first = (await person.waitFor('no recording', ({ record }) => record?.state !== 'recording'))
+      .record;
+    await page.keyboard.press('n');
+    await person.waitFor('rows', ({ record }) => record?.state === 'recording' && record.rows > 20);
+    await page.keyboard.press('n');
+    await person.waitFor(
+      'another episode',
+      ({ record }) => record?.state !== 'recording' && record?.episode !== first?.episode,
+    );
+  };
+
   const recordAndPlay = async () => {
     await page.keyboard.press('n');
     await person.waitFor('a recording', ({ record }) => record?.state === 'recording');
@@ -107,10 +146,12 @@ describe('the tour in a real browser', { skip: missing, timeout: 150_000 }, () =
     await person.release();
     await page.keyboard.press('n');
     await atStep('play');
+    await recordAnother();
     await page.getByTestId('tour-playback').click();
     await page.getByTestId('play').click();
     await atStep('end');
     await picture('end');
+    await lookAtReview();
     assert.match(
       (await page.locator('.tour-text').textContent()) ?? '',
       /varied by \d+ ms without smoothing/,

@@ -110,7 +110,15 @@ function RecordPage({ store, send }: { store: RecordStore; send(request: RecordR
         </div>
         <div class="record-main">
           {view ? (
-            <Playback key={view.info.id} view={view} send={send} />
+            <Playback
+              key={view.info.id}
+              view={view}
+              other={state.other}
+              model={state.model}
+              episodes={list?.episodes ?? []}
+              onCompare={(id) => void store.compare(id)}
+              send={send}
+            />
           ) : (
             <section class="card empty-card" aria-label="Playback">
               <p class={viewProblem ? 'bad' : 'muted'}>
