@@ -79,6 +79,7 @@ const drive = new Drive({
   unreliable: (request) => link.sendUnreliable(request),
   reliable: (request) => link.send(request),
   estop: () => estop.press(performance.now()),
+  recordAct: (act) => recordCard.act(act),
 });
 const view = openView();
 const commands = new LatencyWindow();

@@ -12,7 +12,7 @@ const KEYS = [
 const KEY_SPEED_M_S = 0.25;
 const ROLL_SPEED_RAD_S = 0.8;
 /** The gripper follows a key only after a while. */
-const SETTLE_MS = 350;
+const SETTLE_MS = 200;
 
 /** A person at the keyboard of the Operate page: looks, presses a key for a while, looks again. */
 export class PageDriver {
@@ -54,12 +54,35 @@ export class PageDriver {
 
   /** Moves with the clutch held; the clutch is closed again after an involuntary hold. */
   async press(key: string, ms: number): Promise<void> {
+    await this.#hold([[key, ms]]);
+  }
+
+  /** Several keys at once, each for its time. */
+  async #hold(keys: readonly (readonly [key: string, ms: number])[]): Promise<void> {
     await this.#centre();
-    await this.page.keyboard.down('Shift');
-    await this.page.keyboard.down(key);
-    await this.page.waitForTimeout(ms);
-    await this.page.keyboard.up(key);
+    await this.#closeClutch();
+    for (const [key] of keys) await this.page.keyboard.down(key);
+    let heldMs = 0;
+    for (const [key, ms] of [...keys].sort((a, b) => a[1] - b[1])) {
+      await this.page.waitForTimeout(Math.max(0, ms - heldMs));
+      heldMs = Math.max(heldMs, ms);
+      await this.page.keyboard.up(key);
+    }
     await this.page.waitForTimeout(SETTLE_MS);
+  }
+
+  /** After an involuntary hold, the key must be released before it closes the clutch again. */
+  async #closeClutch(): Promise<void> {
+    for (let i = 0; i < 20; i++) {
+      const { input, robot } = (await this.telemetry()) ?? {};
+      if (input?.clutch && robot?.state === 'engaged') return;
+      if (i % 5 === 0) {
+        await this.carryOn();
+        await this.page.keyboard.up('Shift');
+        await this.page.keyboard.down('Shift');
+      }
+      await this.page.waitForTimeout(60);
+    }
   }
 
   /** The page's hand moves in a box: near its side, let go and start from its middle again. */
@@ -78,19 +101,17 @@ export class PageDriver {
   }
 
   /** Brings the gripper to a point of the world, axis by axis. False: it does not get there. */
-  async goTo(
-    pointM: readonly (number | null)[],
-    nearM = 0.008,
-    isOver: (world: WorldTelemetry) => boolean = () => false,
-  ): Promise<boolean> {
+  async goTo(pointM: readonly (number | null)[], nearM = 0.008): Promise<boolean> {
     for (let i = 0; i < 40; i++) {
       const world = await this.world();
-      if (isOver(world)) return true;
       const gaps = pointM.map((target, axis) => (target === null ? 0 : target - world.gripM![axis]!));
-      const axis = gaps.reduce((worst, gap, k) => (Math.abs(gap) > Math.abs(gaps[worst]!) ? k : worst), 0);
-      const gap = gaps[axis]!;
-      if (Math.abs(gap) < nearM) return true;
-      await this.press(KEYS[axis]![gap > 0 ? 0 : 1], Math.min(900, (1000 * Math.abs(gap)) / KEY_SPEED_M_S));
+      if (Math.max(...gaps.map(Math.abs)) < nearM) return true;
+      // Two keys at once move the hand by the same length in all.
+      const moves = gaps.flatMap((gap, axis) =>
+        Math.abs(gap) < nearM / 2 ? [] : [[KEYS[axis]![gap > 0 ? 0 : 1], Math.abs(gap)] as const],
+      );
+      const share = 1000 / KEY_SPEED_M_S;
+      await this.#hold(moves.map(([key, gap]) => [key, Math.min(900, gap * share)] as const));
       await this.carryOn();
     }
     return false;

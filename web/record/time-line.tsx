@@ -9,12 +9,12 @@ interface Props {
 
 /** A shape and a letter for each kind, so that colour is not needed. */
 const MARKS: Record<EpisodeEventKind, string> = {
-  stop: '◆',
-  hold: '⏸',
+  stop: '■',
+  hold: '‖',
   limit: '▲',
-  intervention: '✋',
-  mistake: '✕',
-  subtask: '⚑',
+  intervention: '●',
+  mistake: '×',
+  subtask: '▸',
 };
 
 /** Holds, limits, interventions and sub-tasks over the episode; each jumps to where it began. */

@@ -55,7 +55,8 @@ export class TourCard {
     setText(this.#end, step === null ? 'Close' : 'End tour');
     const shown = step === null ? null : textOf(this.#tour, step);
     setText(this.#title, shown === null ? 'Done' : `${this.#tour.number}. ${shown.title}`);
-    setText(this.#text, stopText(telemetry) ?? shown?.text ?? endText(this.#tour));
+    const stopped = step === null || step === 'play' ? null : stopText(telemetry);
+    setText(this.#text, stopped ?? shown?.text ?? endText(this.#tour));
     for (const [i, mark] of [...this.#steps.children].entries())
       mark.className =
         step === null || i < this.#tour.number - 1 ? 'past' : step === TOUR_STEPS[i] ? 'now' : '';
