@@ -61,6 +61,7 @@ const BROWSER_SAFE = [
   'src/world/',
   'src/wire/codecs/',
   'src/desk/record-flow.ts',
+  'src/desk/tour.ts',
   'src/input/codecs/',
 ];
 /** The simulated arm's page shows what its simulator sends. */

@@ -8,7 +8,7 @@ import { absent } from './needs.ts';
 const root = path.join('dist', 'web');
 const MAX_BYTES = 1e6;
 /** Needed before the first page works. */
-const MAX_FIRST_BYTES = 500e3;
+const MAX_FIRST_BYTES = 250e3;
 
 const gzipped = (name: string): number => gzipSync(readFileSync(path.join(root, name))).length;
 
@@ -24,7 +24,7 @@ describe('the built console', {
     assert.ok(bytes < MAX_BYTES, `${bytes} bytes`);
   });
 
-  it('loads at most half of that for the first page, and other pages on demand', (context) => {
+  it('loads at most 250 kB for the first page, and other pages on demand', (context) => {
     const html = readFileSync(path.join(root, 'index.html'), 'utf8');
     const named = [...html.matchAll(/(?:src|href)="\.?\/([\w./-]+\.(?:js|css))"/g)].map((match) => match[1]!);
     assert.ok(named.length >= 3, named.join(' '));

@@ -39,6 +39,7 @@ import { consoleKind } from './shell/console-kind.ts';
 import { LazyPages } from './shell/lazy-pages.ts';
 import { OPERATOR_PAGES, type PageName, Router } from './shell/router.ts';
 import { startThemeButton } from './shell/theme.ts';
+import { TourHost } from './tour/tour-host.ts';
 import { chooseQuality } from './view/quality.ts';
 import { RobotView } from './view/robot-view.ts';
 
@@ -79,6 +80,7 @@ const drive = new Drive({
   unreliable: (request) => link.sendUnreliable(request),
   reliable: (request) => link.send(request),
   estop: () => estop.press(performance.now()),
+  recordAct: (act) => recordCard.act(act),
 });
 const view = openView();
 const commands = new LatencyWindow();
@@ -107,6 +109,7 @@ const touchLine = new TouchLine();
 const taskCard = new TaskCard((request) => link.send(request));
 const recordCard = new RecordCard((request) => link.send(request));
 const linkControls = new LinkControls((request) => link.send(request));
+const tour = new TourHost((request) => link.send(request));
 const pages = new LazyPages({ commands, fleet, send: (request) => link.send(request) });
 const router = new Router(enter, fleet ? ['fleet', 'operate', 'latency', 'record'] : OPERATOR_PAGES);
 
@@ -166,7 +169,10 @@ async function loadInputs(): Promise<void> {
 
 function receive(message: ServerMessage): void {
   if (message.kind === 'hello') return showHello(message);
-  if (message.kind === 'link') return linkControls.setLink(message.link);
+  if (message.kind === 'link') {
+    tour.setNetwork(message.link.profile);
+    return linkControls.setLink(message.link);
+  }
   if (message.kind === 'export') return pages.exported(message.job);
   const nowMs = performance.now();
   receivedMs = nowMs;
@@ -187,6 +193,7 @@ function receive(message: ServerMessage): void {
     const pulse = touch.step(touchNm(message.robot?.externalNm ?? null), nowMs);
     if (pulse !== null && message.input.active === 'page') pulseGamepad(gamepad(), pulse);
   }
+  tour.update(message, nowMs);
   pages.show(message, nowMs);
   showState();
 }

@@ -12,6 +12,7 @@ import { monotonicClock } from '../core/time/clock.ts';
 import type { MotorReport } from '../messages/motor-health.ts';
 import type { EpisodeInfo, ReceivedFrame, RecorderStatus, RecordRequest } from '../messages/recording.ts';
 import { emptyRow } from '../messages/ring-row.ts';
+import type { WorldTelemetry } from '../messages/telemetry.ts';
 import { TRACE } from '../messages/trace-record.ts';
 import type { VideoEvent } from '../messages/video-event.ts';
 import { episodeFile, labelEpisode } from '../record/episodes.ts';
@@ -39,7 +40,8 @@ export type RecordWorkerRequest =
   | RecordRequest
   | { kind: 'toggle' }
   | { kind: 'close' }
-  | { kind: 'motors'; operatorNs: number; motors: MotorReport };
+  | { kind: 'motors'; operatorNs: number; motors: MotorReport }
+  | { kind: 'world'; operatorNs: number; world: WorldTelemetry };
 
 export type RecordWorkerMessage =
   | { kind: 'status'; status: RecorderStatus }
@@ -144,6 +146,7 @@ async function main(): Promise<void> {
   parentPort?.on('message', (request: RecordWorkerRequest) => {
     drain();
     if (request.kind === 'motors') return recorder.motors(request.operatorNs, request.motors);
+    if (request.kind === 'world') return recorder.world(request.operatorNs, request.world);
     if (request.kind === 'toggle') recorder.toggle();
     else if (request.kind === 'close') {
       for (const timer of timers) clearInterval(timer);

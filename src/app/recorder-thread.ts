@@ -5,6 +5,7 @@ import { readYaml } from '../files/yaml-files.ts';
 import type { MotorReport } from '../messages/motor-health.ts';
 import type { EpisodeInfo, RecorderStatus, RecordRequest } from '../messages/recording.ts';
 import { recorderFlag } from '../messages/role-flags.ts';
+import type { WorldTelemetry } from '../messages/telemetry.ts';
 import type { VideoEvent } from '../messages/video-event.ts';
 import { limitsSchema, type QualityLimits } from '../record/limits.ts';
 import { PART_ENDING } from '../record/writer.ts';
@@ -68,6 +69,11 @@ export class RecorderThread {
     if (this.#status.state !== 'recording' || operatorNs - this.#motorsNs < MOTORS_NS) return;
     this.#motorsNs = operatorNs;
     this.#post({ kind: 'motors', operatorNs, motors });
+  }
+
+  /** With every telemetry message while recording. */
+  onWorld(operatorNs: number, world: WorldTelemetry): void {
+    if (this.#status.state === 'recording') this.#post({ kind: 'world', operatorNs, world });
   }
 
   #open(): void {

@@ -247,6 +247,8 @@ function telemetryBuilder(
     const motors = motorReport(shown);
     // A recording of two arms has no place for the motors of one.
     if (motors !== null && side === null) recorder.onMotors(shown.operatorNs, motors);
+    const inWorld = world();
+    if (inWorld !== null) recorder.onWorld(shown.operatorNs, inWorld);
     const ageMs = (shown.operatorNs - shown.stateReceivedNs) / 1e6;
     const connected = ageMs < CONNECTED_MS;
     return {
@@ -310,7 +312,7 @@ function telemetryBuilder(
             ...(motors && { motors }),
           }
         : null,
-      world: world(),
+      world: inWorld,
       commandedRad: Number.isFinite(ageMs) ? angles(shown.commandedRad) : null,
       closed,
       feel: live.feel(),
@@ -357,6 +359,8 @@ function worldReader(memory: SharedArrayBuffer): () => WorldTelemetry | null {
       ...{ task, seed, round: nth, elapsedS, limitS, score, outcome, held },
       contact: contactN > 0 ? { atM: [...seen.contactM], forceN: contactN } : null,
       baseM: [...seen.baseM],
+      gripM: [...seen.gripM],
+      gripYawRad: seen.gripYawRad,
       poses: [...seen.poses.subarray(0, bodies * WORLD_POSE_SIZE)],
     };
   };

@@ -4,7 +4,7 @@ import type { EpisodeList, EpisodeView } from '../messages/console.ts';
 import type { EpisodeInfo, EpisodeRow } from '../messages/recording.ts';
 import { episodeFile, listEpisodes, REFUSED_FOLDER } from '../record/episodes.ts';
 import { marksOf } from '../record/outliers.ts';
-import { readEpisode, readFrame } from '../record/reader.ts';
+import { readEpisode, readFrame, readWorld } from '../record/reader.ts';
 
 /** Most rows of an episode that a page gets: more than it has pixels. */
 const MAX_ROWS = 1200;
@@ -25,7 +25,7 @@ const kept = new Map<string, { info: EpisodeInfo; rows: EpisodeRow[] }>();
 async function answer(request: EpisodeRequest): Promise<unknown> {
   if (request.kind === 'list') return list();
   const episode = await open(request.id);
-  if (request.kind === 'view') return thinned(episode);
+  if (request.kind === 'view') return view(request.id, episode);
   const captureNs = episode.rows[request.row]?.frames[request.camera]?.captureNs;
   return captureNs === undefined ? null : readFrame(episodeFile(dir, request.id), request.camera, captureNs);
 }
@@ -46,9 +46,17 @@ async function open(id: string): Promise<{ info: EpisodeInfo; rows: EpisodeRow[]
   return episode;
 }
 
-function thinned({ info, rows }: { info: EpisodeInfo; rows: EpisodeRow[] }): EpisodeView {
-  const every = Math.ceil(rows.length / MAX_ROWS);
-  return { info, rows: every <= 1 ? rows : rows.filter((_, i) => i % every === 0) };
+async function view(
+  id: string,
+  { info, rows }: { info: EpisodeInfo; rows: EpisodeRow[] },
+): Promise<EpisodeView> {
+  const world = await readWorld(episodeFile(dir, id));
+  return { info, rows: thinned(rows), ...(world.length > 0 && { world: thinned(world) }) };
+}
+
+function thinned<T>(all: T[]): T[] {
+  const every = Math.ceil(all.length / MAX_ROWS);
+  return every <= 1 ? all : all.filter((_, i) => i % every === 0);
 }
 
 parentPort?.on('message', ({ id, request }: { id: number; request: EpisodeRequest }) => {

@@ -97,4 +97,23 @@ describe('recording demonstrations one after another', () => {
     bench.flow.discard();
     assert.deepEqual([bench.sent, bench.flow.kept], [[], 0]);
   });
+
+  it('names the task of the world, and leaves a name that a person gave', () => {
+    const sent: (string | undefined)[] = [];
+    const flow = new RecordFlow(
+      (request) => {
+        if (request.kind === 'record' && request.action === 'start') sent.push(request.task);
+      },
+      (task) => `do ${task}`,
+    );
+    const start = (task: string, named: string) => {
+      const record = { state: 'idle', task: named };
+      flow.update({ record, world: { task, outcome: 'running' } } as unknown as Telemetry);
+      flow.start();
+    };
+    start('sort', '');
+    start('stack', 'do sort');
+    start('stack', 'my own words');
+    assert.deepEqual(sent, ['do sort', 'do stack', 'my own words']);
+  });
 });

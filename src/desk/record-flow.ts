@@ -14,12 +14,17 @@ export class RecordFlow {
   /** Kept since the page was opened. */
   kept = 0;
   readonly #send: (request: DeskRequest) => void;
+  readonly #instructionOf: (task: string) => string;
   #latest: Telemetry | null = null;
+  /** The instruction this page gave. */
+  #given = '';
   #startPending = false;
   #endedSeed: number | null = null;
 
-  constructor(send: (request: DeskRequest) => void) {
+  /** `instructionOf`: the instruction of a task of the simulated world, for episodes without another. */
+  constructor(send: (request: DeskRequest) => void, instructionOf: (task: string) => string = () => '') {
     this.#send = send;
+    this.#instructionOf = instructionOf;
   }
 
   get isRecording(): boolean {
@@ -33,7 +38,12 @@ export class RecordFlow {
   }
 
   start(): void {
-    const task = this.#latest?.record?.task ?? '';
+    const { record = null, world = null } = this.#latest ?? {};
+    const named = record?.task ?? '';
+    // Another task of the world has another instruction, unless a person named their own.
+    const isOwn = named !== '' && named !== this.#given;
+    const task = isOwn || world === null ? named : this.#instructionOf(world.task) || named;
+    if (!isOwn) this.#given = task;
     this.#send({ kind: 'record', action: 'start', ...(task !== '' && { task }) });
   }
 

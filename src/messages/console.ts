@@ -1,5 +1,6 @@
 import type { Box, RobotModel } from '../geometry/robot-model.ts';
 import type { EpisodeInfo, EpisodeRow } from './recording.ts';
+import type { WorldTelemetry } from './telemetry.ts';
 
 /** Server → page, first message on every connection. */
 export interface ConsoleHello {
@@ -91,6 +92,15 @@ export interface EpisodeList {
 export interface EpisodeView {
   info: EpisodeInfo;
   rows: EpisodeRow[];
+  /** The simulated world; absent: it had none. */
+  world?: WorldMoment[];
+}
+
+/** A simulated world in a recording. */
+export interface WorldMoment {
+  /** Since the first row of the episode. */
+  timeNs: number;
+  world: WorldTelemetry;
 }
 
 /** The doctor's findings; as in `farhand doctor --json`. */

@@ -52,9 +52,11 @@ const robot = z.object({
   gripperN: maybe.exactOptional(),
 });
 
-const world = z.object({
+export const worldSchema = z.object({
   ...{ task: word, seed: count, round: count, elapsedS: z.number(), limitS: z.number(), score: z.number() },
   ...{ outcome: z.enum(WORLD_OUTCOMES), held: z.number(), baseM: numbers(3) },
+  gripM: numbers(3).exactOptional(),
+  gripYawRad: z.number().exactOptional(),
   contact: z.object({ atM: numbers(3), forceN: z.number() }).nullable(),
   poses: numbers(MAX_WORLD_BODIES * WORLD_POSE_SIZE),
 });
@@ -88,7 +90,7 @@ const schema: z.ZodType<Telemetry, unknown> = z.object({
     limitTowards: numbers(3).nullable().exactOptional(),
   }),
   ...{ hand: hand.nullable(), robot: robot.nullable(), commandedRad: numbers(64).nullable() },
-  world: world.nullable().exactOptional(),
+  world: worldSchema.nullable().exactOptional(),
   ...{ closed: z.array(closed).max(1024), feel: feel.nullable().exactOptional() },
   ...{ motionLatencyMs: maybe.exactOptional(), motionConfidence: maybe.exactOptional() },
   totals: z.object({

@@ -149,6 +149,9 @@ export interface WorldTelemetry {
   /** Where something touches the arm, and the net force; null: nothing does. */
   contact: { atM: number[]; forceN: number } | null;
   baseM: number[];
+  /** The point between the gripper's pads, and its rotation about the vertical. */
+  gripM?: number[];
+  gripYawRad?: number;
   /** Seven numbers per body: position, quaternion w, x, y, z. */
   poses: number[];
 }

@@ -2,6 +2,8 @@ import { z } from 'zod';
 import { parseJson } from '../core/parse-json.ts';
 import { type EpisodeInfo, ROW_SOURCES } from '../messages/recording.ts';
 import { LIMITED_BY, SUPERVISOR_STATES } from '../messages/robot-state.ts';
+import type { WorldTelemetry } from '../messages/telemetry.ts';
+import { worldSchema } from '../messages/telemetry-schema.ts';
 import type { RowMessage } from './schemas.ts';
 
 /** The JSON inside a recording, as read back. Files are untrusted. */
@@ -81,6 +83,9 @@ const row: z.ZodType<RowMessage, unknown> = z.object({
 
 export const parseRow = (data: Uint8Array): RowMessage | null =>
   orNull(parseJson(data, row, MAX_MESSAGE_BYTES));
+
+export const parseWorld = (data: Uint8Array): WorldTelemetry | null =>
+  orNull(parseJson(data, worldSchema, MAX_MESSAGE_BYTES));
 
 const object = z.record(z.string(), z.unknown());
 

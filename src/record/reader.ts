@@ -2,8 +2,17 @@ import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { TeleopError } from '../core/errors.ts';
 import { NS_PER_S } from '../core/time/clock.ts';
+import type { WorldMoment } from '../messages/console.ts';
 import type { EpisodeInfo, EpisodeRow } from '../messages/recording.ts';
-import { parseObject, parseSidecar, parseStart, parseSummary, type Sidecar } from './episode-schema.ts';
+import type { WorldTelemetry } from '../messages/telemetry.ts';
+import {
+  parseObject,
+  parseSidecar,
+  parseStart,
+  parseSummary,
+  parseWorld,
+  type Sidecar,
+} from './episode-schema.ts';
 import { readRawAudio, type SoundBlock } from './foxglove/messages.ts';
 import { McapFile, type McapIndex } from './mcap/index-reader.ts';
 import type { ChunkEntry, MessageRecord } from './mcap/records.ts';
@@ -48,6 +57,22 @@ export async function readJson(file: string, kind: 'trace' | 'event' | 'row'): P
       if (value !== null) found.push({ timeNs: logTime, value });
     }
     return found;
+  });
+}
+
+/** The simulated world of an episode over time, since its first row; empty: it had none. */
+export async function readWorld(file: string): Promise<WorldMoment[]> {
+  return withFile(file, (mcap) => {
+    const index = mcap.index();
+    const channels = channelsOf(index, [TOPICS.row, TOPICS.world]);
+    const found: { logTime: bigint; world: WorldTelemetry }[] = [];
+    let first: bigint | null = null;
+    for (const { channelId, logTime, data } of selected(mcap, index, channels)) {
+      if (channels.get(channelId) === TOPICS.row) first ??= logTime;
+      const world = channels.get(channelId) === TOPICS.world ? parseWorld(data) : null;
+      if (world !== null) found.push({ logTime, world });
+    }
+    return found.map(({ logTime, world }) => ({ timeNs: Number(logTime - (first ?? logTime)), world }));
   });
 }
 

@@ -15,6 +15,7 @@ import type {
   RecordRequest,
 } from '../messages/recording.ts';
 import type { RingRow } from '../messages/ring-row.ts';
+import type { WorldTelemetry } from '../messages/telemetry.ts';
 import type { TraceRecord } from '../messages/trace-record.ts';
 import { isTakenIn, newEpisodeId, REFUSED_FOLDER } from './episodes.ts';
 import { type Joined, type JoinLimits, joinFrames, type NewestAt, rowFrom } from './join.ts';
@@ -326,6 +327,13 @@ export class EpisodeRecorder {
     const episode = this.#episode;
     if (episode === null || operatorNs < episode.startNs) return;
     this.#guard('continue recording', () => episode.writer.motors(operatorNs, motors));
+  }
+
+  /** The simulated world, as the operator received it at `operatorNs`. */
+  world(operatorNs: number, world: WorldTelemetry): void {
+    const episode = this.#episode;
+    if (episode === null || operatorNs < episode.startNs) return;
+    this.#guard('continue recording', () => episode.writer.world(operatorNs, world));
   }
 
   /** Call every few milliseconds. */

@@ -12,6 +12,7 @@ export const TOPICS = {
   event: '/farhand/event',
   motors: '/farhand/motors',
   sound: '/farhand/sound',
+  world: '/farhand/world',
   torque: '/farhand/torque',
   tool: '/farhand/tool',
   /** Names that viewers look for. */
@@ -141,6 +142,18 @@ export const JSON_SCHEMAS = {
     currentA: perMotor,
     voltageV: perMotor,
     level: perMotor,
+  }),
+  'farhand.World': object({
+    task: text,
+    seed: number,
+    round: number,
+    elapsedS: number,
+    limitS: number,
+    score: number,
+    outcome: text,
+    held: number,
+    baseM: perMotor,
+    poses: perMotor,
   }),
 } as const;
 

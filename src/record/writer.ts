@@ -4,6 +4,7 @@ import type { RobotModel } from '../geometry/robot-model.ts';
 import { BASE_LINK, LinkPoses, urdfOf } from '../geometry/robot-urdf.ts';
 import type { MotorReport } from '../messages/motor-health.ts';
 import type { EpisodeInfo, EpisodeRow, ReceivedFrame } from '../messages/recording.ts';
+import type { WorldTelemetry } from '../messages/telemetry.ts';
 import { TRACE_FIELDS, type TraceRecord } from '../messages/trace-record.ts';
 import { compressedVideo, FOXGLOVE_SCHEMAS, rawAudio } from './foxglove/messages.ts';
 import { McapFileWriter } from './mcap/file-writer.ts';
@@ -87,6 +88,8 @@ export class EpisodeWriter {
   readonly #cameras = new Map<string, CameraChannels>();
   #soundChannel: number | null = null;
   #soundBlocks = 0;
+  #worldChannel: number | null = null;
+  #worlds = 0;
   readonly #values: Float64Array;
   readonly #finalPath: string;
   #flushedNs: number;
@@ -310,6 +313,12 @@ export class EpisodeWriter {
     this.#motorChannel ??= this.#jsonChannel(TOPICS.motors, 'farhand.Motors');
     const data = jsonBytes({ operatorNs: atNs, ...motors });
     this.#put(this.#motorChannel, this.#motorReports++, this.wallNsAt(atNs), data);
+  }
+
+  /** The simulated world; the channel exists only in recordings of one. */
+  world(atNs: number, world: WorldTelemetry): void {
+    this.#worldChannel ??= this.#jsonChannel(TOPICS.world, 'farhand.World');
+    this.#put(this.#worldChannel, this.#worlds++, this.wallNsAt(atNs), jsonBytes(world));
   }
 
   event(atNs: number, event: string, detail: string): void {

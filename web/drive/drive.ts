@@ -3,7 +3,7 @@ import type { DeskRequest, Telemetry } from '../../src/messages/telemetry.ts';
 import { element, setAttribute, setText } from '../dom.ts';
 import { Clutch, type ClutchSource } from './clutch.ts';
 import { EngageButton } from './engage-button.ts';
-import { gamepad, stepByGamepad } from './gamepad.ts';
+import { gamepad, type RecordAct, stepByGamepad } from './gamepad.ts';
 import { moveTarget, restingHand, stepHand } from './hand.ts';
 import { listenToDriveKeys } from './keys.ts';
 import { Pads } from './pads.ts';
@@ -15,6 +15,7 @@ export interface DriveSenders {
   reliable(request: DeskRequest): void;
   /** Requested on a gamepad. */
   estop(): void;
+  recordAct(act: RecordAct): void;
 }
 
 const PERIOD_MS = 20;
@@ -40,6 +41,7 @@ export class Drive {
   #record = false;
   #wasHandBack = false;
   #isInterrupted = false;
+  #recordAct: RecordAct | null = null;
 
   constructor(send: DriveSenders) {
     this.#send = send;
@@ -99,12 +101,14 @@ export class Drive {
   #byGamepad(elapsedS: number): void {
     const pad = gamepad();
     if (pad === null) return this.#source('gamepad', false);
-    const { clutch, estop, record, handBack } = stepByGamepad(pad, this.#hand, elapsedS);
+    const { clutch, estop, record, handBack, recordAct } = stepByGamepad(pad, this.#hand, elapsedS);
     this.#record = record;
     if (estop && !this.#wasEstop) this.#send.estop();
     this.#wasEstop = estop;
     if (handBack && !this.#wasHandBack) this.#handBack();
     this.#wasHandBack = handBack;
+    if (recordAct !== null && recordAct !== this.#recordAct) this.#send.recordAct(recordAct);
+    this.#recordAct = recordAct;
     if (clutch !== this.#shoulder) this.#source('gamepad', clutch);
     this.#shoulder = clutch;
   }

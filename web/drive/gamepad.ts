@@ -7,6 +7,14 @@ const MAX_STEP_S = 0.05;
 
 /** Buttons of the standard layout. */
 const BUTTONS = { estop: 1, handBack: 2, record: 3, leftShoulder: 4, rightShoulder: 5, grip: 7 } as const;
+/** The cross: right for the usual case, left to throw away. */
+const CROSS = [
+  [15, 'start-or-keep'],
+  [13, 'failure'],
+  [14, 'discard'],
+  [12, 'redo'],
+] as const;
+export type RecordAct = (typeof CROSS)[number][1];
 
 export interface GamepadState {
   /** A shoulder button is held. */
@@ -16,6 +24,8 @@ export interface GamepadState {
   record: boolean;
   /** Held left button, which hands back to a policy. */
   handBack: boolean;
+  /** Held direction of the cross: what to do with the recording; null: none. */
+  recordAct: RecordAct | null;
 }
 
 /** The first standard gamepad. Browsers report one only after a button press. */
@@ -41,6 +51,7 @@ export function stepByGamepad(pad: Gamepad, hand: PageHand, elapsedS: number): G
     estop: isDown(BUTTONS.estop),
     record: isDown(BUTTONS.record),
     handBack: isDown(BUTTONS.handBack),
+    recordAct: CROSS.find(([button]) => isDown(button))?.[1] ?? null,
   };
 }
 

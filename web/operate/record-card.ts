@@ -2,7 +2,9 @@ import { RecordFlow } from '../../src/desk/record-flow.ts';
 import type { EpisodeList } from '../../src/messages/console.ts';
 import type { EpisodeInfo } from '../../src/messages/recording.ts';
 import type { DeskRequest, Telemetry } from '../../src/messages/telemetry.ts';
+import { TASKS } from '../../src/world/task-list.ts';
 import { element, setAttribute, setText } from '../dom.ts';
+import type { RecordAct } from '../drive/gamepad.ts';
 import { isTyping } from '../drive/keys.ts';
 import { getJson } from '../record/api.ts';
 import { consoleKind } from '../shell/console-kind.ts';
@@ -33,7 +35,7 @@ export class RecordCard {
   #enabled = false;
 
   constructor(send: (request: DeskRequest) => void) {
-    const flow = new RecordFlow(send);
+    const flow = new RecordFlow(send, instructionOf);
     this.#flow = flow;
     const acts: readonly [id: string, key: string, act: () => void][] = [
       ['record-start', 'KeyN', () => flow.start()],
@@ -52,6 +54,16 @@ export class RecordCard {
     this.#repeat.addEventListener('change', () => {
       flow.repeats = this.#repeat.checked;
     });
+  }
+
+  /** Requested on a gamepad. */
+  act(act: RecordAct): void {
+    if (!this.#enabled) return;
+    const flow = this.#flow;
+    if (act === 'start-or-keep') flow.startOrKeep();
+    else if (act === 'failure') flow.keep('failure');
+    else if (act === 'discard') flow.discard();
+    else flow.redo();
   }
 
   /** Keys work only while this page is shown and in control. */
@@ -86,6 +98,9 @@ export class RecordCard {
   }
 }
 
+/** What the robot should learn, for a world whose person named nothing else. */
+const instructionOf = (task: string): string => TASKS.find(({ name }) => name === task)?.instruction ?? '';
+
 async function loadLast(id: string): Promise<void> {
   try {
     const { episodes } = await getJson<EpisodeList>('api/episodes');
@@ -100,6 +115,7 @@ async function loadLast(id: string): Promise<void> {
 
 function draw(episode: EpisodeInfo): void {
   const { id, rows, durationS, label, quality, cameras } = episode;
+  element('record-last', HTMLAnchorElement).href = `#/record/${encodeURIComponent(id)}`;
   const picture = element('record-thumbnail', HTMLImageElement);
   const [camera] = cameras;
   picture.hidden = camera === undefined;

@@ -53,6 +53,7 @@ export function openRecordPage(root: HTMLElement, context: PageContext): LazyPag
       isShown = shown;
       if (!shown) return;
       void store.refresh();
+      openNamed(store);
       void store.refreshDatasets();
     },
     show(telemetry, nowMs) {
@@ -66,6 +67,12 @@ export function openRecordPage(root: HTMLElement, context: PageContext): LazyPag
       if (ended) void store.refreshDatasets();
     },
   };
+}
+
+/** `#/record/<id>` opens that episode. */
+function openNamed(store: RecordStore): void {
+  const [, name] = /^#\/record\/([\w.-]+)$/.exec(location.hash) ?? [];
+  if (name !== undefined) void store.select(name);
 }
 
 function RecordPage({ store, send }: { store: RecordStore; send(request: RecordRequest): void }) {
@@ -103,7 +110,15 @@ function RecordPage({ store, send }: { store: RecordStore; send(request: RecordR
         </div>
         <div class="record-main">
           {view ? (
-            <Playback key={view.info.id} view={view} send={send} />
+            <Playback
+              key={view.info.id}
+              view={view}
+              other={state.other}
+              model={state.model}
+              episodes={list?.episodes ?? []}
+              onCompare={(id) => void store.compare(id)}
+              send={send}
+            />
           ) : (
             <section class="card empty-card" aria-label="Playback">
               <p class={viewProblem ? 'bad' : 'muted'}>

@@ -1,20 +1,35 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
+import type { RobotModel } from '../../src/geometry/robot-model.ts';
 import type { EpisodeView } from '../../src/messages/console.ts';
-import type { EpisodeFigures, EpisodeQuality, RecordRequest } from '../../src/messages/recording.ts';
+import type {
+  EpisodeFigures,
+  EpisodeInfo,
+  EpisodeQuality,
+  RecordRequest,
+} from '../../src/messages/recording.ts';
 import { milliseconds } from '../panels/labels.ts';
+import { CurvePlot } from './curve-plot.tsx';
+import { curveSets } from './curves.ts';
 import { duration, size, verdict, when } from './format.ts';
 import { FrameView } from './frame-view.tsx';
-import { JointPlot } from './joint-plot.tsx';
+import { SceneView } from './scene-view.tsx';
+import { TimeLine } from './time-line.tsx';
 
 interface Props {
   view: EpisodeView;
+  /** Shown beside it, at the same time since its start. */
+  other: EpisodeView | null;
+  model: RobotModel | null;
+  /** What it can be compared with. */
+  episodes: readonly EpisodeInfo[];
+  onCompare(id: string): void;
   send(request: RecordRequest): void;
 }
 
 const LABELS = ['success', 'failure', 'keep', 'drop'];
 
 /** Plays an episode: cameras, joints and the state of each row. */
-export function Playback({ view, send }: Props) {
+export function Playback({ view, other, model, episodes, onCompare, send }: Props) {
   const { info, rows } = view;
   const [at, setAt] = useState(0);
   const [playing, setPlaying] = useState(false);
@@ -22,13 +37,20 @@ export function Playback({ view, send }: Props) {
   usePlaying(playing, view, at, setAt, () => setPlaying(false));
   const row = rows[Math.min(at, last)];
   return (
-    <section class="card playback" aria-labelledby="playback-title" data-testid="playback">
+    <section id="playback" class="card playback" aria-labelledby="playback-title" data-testid="playback">
       <header class="card-head">
         <h3 id="playback-title">{info.task || info.id}</h3>
         <span class="muted">
           {when(info.startedAt)} · {info.robot}
         </span>
       </header>
+      <Compare info={info} other={other} episodes={episodes} onCompare={onCompare} />
+      <div class="side-by-side">
+        <SceneView view={view} row={row} model={model} />
+        {other && (
+          <SceneView key={other.info.id} view={other} row={rowAt(other, row?.timeNs ?? 0)} model={model} />
+        )}
+      </div>
       {info.cameras.length > 0 && row && (
         <div class="frames">
           {info.cameras.map((camera) => (
@@ -42,7 +64,6 @@ export function Playback({ view, send }: Props) {
           ))}
         </div>
       )}
-      <JointPlot view={view} at={at} onPick={setAt} />
       <div class="scrub">
         <button
           type="button"
@@ -51,6 +72,7 @@ export function Playback({ view, send }: Props) {
           aria-pressed={playing}
           onClick={() => {
             if (at >= last) setAt(0);
+            if (!playing) document.dispatchEvent(new Event('episodeplay'));
             setPlaying(!playing);
           }}
         >
@@ -69,6 +91,10 @@ export function Playback({ view, send }: Props) {
           {((row?.timeNs ?? 0) / 1e9).toFixed(2)} / {info.durationS.toFixed(2)} s
         </output>
       </div>
+      <TimeLine view={view} at={at} onPick={setAt} />
+      {curveSets(view).map((set) => (
+        <CurvePlot key={set.title} view={view} set={set} at={at} onPick={setAt} />
+      ))}
       {row && (
         <p class="small row-facts" data-testid="row-facts">
           <span>row {row.index}</span>
@@ -98,6 +124,54 @@ export function Playback({ view, send }: Props) {
     </section>
   );
 }
+
+/** The newest row at that time; the last one after the end. */
+function rowAt({ rows }: EpisodeView, timeNs: number): EpisodeView['rows'][number] | undefined {
+  let at = 0;
+  while (at + 1 < rows.length && rows[at + 1]!.timeNs <= timeNs) at++;
+  return rows[at];
+}
+
+function Compare({
+  info,
+  other,
+  episodes,
+  onCompare,
+}: Omit<Props, 'view' | 'model' | 'send'> & { info: EpisodeInfo }) {
+  return (
+    <div class="compare">
+      <label class="field">
+        <span>Beside it</span>
+        <select
+          data-testid="compare"
+          value={other?.info.id ?? ''}
+          onChange={(event) => onCompare(event.currentTarget.value)}
+        >
+          <option value="">nothing</option>
+          {episodes
+            .filter(({ id, complete }) => complete && id !== info.id)
+            .map(({ id, task, label, durationS }) => (
+              <option key={id} value={id}>
+                {[id, task, label ?? '', duration(durationS)].filter(Boolean).join(' · ')}
+              </option>
+            ))}
+        </select>
+      </label>
+      <p class="small muted">
+        Trim or delete it after the export, in{' '}
+        <button type="button" class="text-button" onClick={showDatasets}>
+          Edit a dataset
+        </button>
+        . On the robot: <code>farhand replay {info.id} --robot --speed 0.5</code>
+      </p>
+    </div>
+  );
+}
+
+const showDatasets = (): void =>
+  (
+    document.querySelector('[data-testid="datasets"]') ?? document.getElementById('export-title')
+  )?.scrollIntoView();
 
 function usePlaying(
   playing: boolean,

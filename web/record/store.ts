@@ -12,6 +12,8 @@ export interface RecordState {
   listProblem: string;
   selected: string | null;
   view: EpisodeView | null;
+  /** Shown beside it. */
+  other: EpisodeView | null;
   viewProblem: string;
   job: ExportJob | null;
   exportProblem: string;
@@ -41,6 +43,7 @@ export class RecordStore {
     listProblem: '',
     selected: null,
     view: null,
+    other: null,
     viewProblem: '',
     job: null,
     exportProblem: '',
@@ -70,12 +73,25 @@ export class RecordStore {
   }
 
   async select(id: string): Promise<void> {
-    this.set({ selected: id, view: null, viewProblem: '' });
+    this.set({ selected: id, view: null, other: null, viewProblem: '' });
     try {
       const view = await getJson<EpisodeView>(`api/episodes/${encodeURIComponent(id)}`);
       if (this.state.selected === id) this.set({ view });
     } catch (error) {
       if (this.state.selected === id) this.set({ viewProblem: (error as Error).message });
+    }
+  }
+
+  /** Empty: nothing beside the selected episode. */
+  async compare(id: string): Promise<void> {
+    this.set({ other: null });
+    if (id === '') return;
+    const { selected } = this.state;
+    try {
+      const other = await getJson<EpisodeView>(`api/episodes/${encodeURIComponent(id)}`);
+      if (this.state.selected === selected) this.set({ other });
+    } catch (error) {
+      this.set({ viewProblem: (error as Error).message });
     }
   }
 

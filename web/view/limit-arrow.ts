@@ -1,6 +1,6 @@
 import { ArrowHelper, Vector3 } from 'three';
-import type { Telemetry } from '../../src/messages/telemetry.ts';
 import type { Palette } from './palette.ts';
+import type { SceneState } from './scene-state.ts';
 
 const LENGTH_M = 0.09;
 
@@ -14,7 +14,7 @@ export class LimitArrow {
     this.root.visible = false;
   }
 
-  aim({ robot, operator }: Telemetry): void {
+  aim({ robot, operator }: SceneState): void {
     const towards = operator.limitTowards;
     this.root.visible = robot?.state === 'engaged' && robot.limitedBy !== '' && Array.isArray(towards);
     if (!this.root.visible) return;

@@ -1,7 +1,7 @@
 import { Color, Group, Line, type Material, Mesh, type Object3D, Scene, Vector3 } from 'three';
 import type { RobotModel } from '../../src/geometry/robot-model.ts';
 import type { ConsoleArm, ConsoleScene } from '../../src/messages/console.ts';
-import type { Telemetry, WorldTelemetry } from '../../src/messages/telemetry.ts';
+import type { WorldTelemetry } from '../../src/messages/telemetry.ts';
 import { type Arm, createArm } from './arm.ts';
 import { CollisionShapes } from './capsules.ts';
 import { createFloor } from './floor.ts';
@@ -12,6 +12,7 @@ import { OtherArm, standingAt } from './other-arm.ts';
 import type { Palette } from './palette.ts';
 import { PoseTrack } from './pose-track.ts';
 import { ReachHint } from './reach-hint.ts';
+import type { SceneState } from './scene-state.ts';
 import { type Detail, Shapes } from './shapes.ts';
 import { Things } from './things.ts';
 import { Trail } from './trail.ts';
@@ -98,7 +99,7 @@ export class World {
     );
   }
 
-  aim(telemetry: Telemetry, nowMs: number): void {
+  aim(telemetry: SceneState, nowMs: number): void {
     const { robot, hand, commandedRad } = telemetry;
     if (robot) {
       this.#measured.aim(robot.measuredRad, nowMs);

@@ -4,24 +4,24 @@ import 'uplot/dist/uPlot.min.css';
 import type { EpisodeView } from '../../src/messages/console.ts';
 import { css } from '../latency/plot.ts';
 import { onThemeChange } from '../shell/theme.ts';
+import type { CurveSet } from './curves.ts';
 
 interface Props {
   view: EpisodeView;
+  set: CurveSet;
   at: number;
   onPick(at: number): void;
 }
 
-const COLOURS = 6;
-
-/** All joints of an episode: measured as lines, commanded dashed. */
-export function JointPlot({ view, at, onPick }: Props) {
+/** One set of curves of an episode: measured as lines, commanded dashed. */
+export function CurvePlot({ view, set, at, onPick }: Props) {
   const box = useRef<HTMLDivElement>(null);
   const plot = useRef<uPlot | null>(null);
   const position = useRef(0);
   position.current = view.rows[at]?.timeNs ?? 0;
   useEffect(() => {
     if (box.current === null) return;
-    const made = createPlot(box.current, view, () => position.current / 1e9, onPick);
+    const made = createPlot(box.current, view, set, () => position.current / 1e9, onPick);
     plot.current = made;
     const resized = new ResizeObserver(() => {
       // It may report once more after this plot has gone.
@@ -37,45 +37,52 @@ export function JointPlot({ view, at, onPick }: Props) {
     };
   }, [view]);
   useEffect(() => plot.current?.redraw(false, false), [at]);
+  const named = set.curves.filter(({ dashed }) => !dashed);
   return (
-    <div>
+    <div class="curves">
+      <h4 class="curve-title">
+        {set.title} <span class="muted">{set.unit}</span>
+      </h4>
       <div
         ref={box}
-        class="joint-plot"
-        data-testid="joint-plot"
+        class={`joint-plot ${set.title === 'Joints' ? '' : 'short'}`}
+        data-testid={set.title === 'Joints' ? 'joint-plot' : `plot-${set.title.toLowerCase()}`}
         role="img"
-        aria-label="Joint angles over the episode"
+        aria-label={`${set.title} over the episode`}
       />
-      <ul class="joint-legend">
-        {view.info.joints.map((joint, i) => (
-          <li key={joint}>
-            <i class={`segment-${i % COLOURS}`} />
-            {joint.replaceAll('_', ' ')}
-          </li>
-        ))}
-      </ul>
+      {named.length > 1 && (
+        <ul class="joint-legend">
+          {named.map(({ name, colour }) => (
+            <li key={name}>
+              <i class={`segment-${colour}`} />
+              {name}
+            </li>
+          ))}
+        </ul>
+      )}
     </div>
   );
 }
 
 function createPlot(
   box: HTMLElement,
-  { info, rows }: EpisodeView,
+  { rows }: EpisodeView,
+  set: CurveSet,
   positionS: () => number,
   onPick: (at: number) => void,
 ): uPlot {
-  const joints = info.joints.slice(0, rows[0]?.stateRad.length ?? 0);
-  const data: number[][] = [rows.map(({ timeNs }) => timeNs / 1e9)];
+  const data: (number | null)[][] = [rows.map(({ timeNs }) => timeNs / 1e9)];
   const series: uPlot.Series[] = [{}];
-  joints.forEach((_, i) => {
-    const stroke = () => css(`--seg-${i % COLOURS}`);
-    data.push(
-      rows.map(({ stateRad }) => stateRad[i]!),
-      rows.map(({ commandRad }) => commandRad[i]!),
-    );
-    series.push({ stroke, width: 1.5, points: { show: false } });
-    series.push({ stroke, width: 1, dash: [4, 4], points: { show: false } });
-  });
+  for (const { colour, dashed, of } of set.curves) {
+    data.push(rows.map(of));
+    const stroke = () => css(`--seg-${colour}`);
+    series.push({
+      stroke,
+      width: dashed ? 1 : 1.5,
+      points: { show: false },
+      ...(dashed && { dash: [4, 4] }),
+    });
+  }
   const both = { font: '11px system-ui, sans-serif', stroke: () => css('--muted'), ticks: { show: false } };
   const made: uPlot = new uPlot(
     {
@@ -92,7 +99,7 @@ function createPlot(
           grid: { stroke: () => css('--line'), width: 1 },
           size: 46,
           gap: 6,
-          values: (_, at) => at.map((v, i) => (i === at.length - 1 ? `${v} rad` : String(v))),
+          values: (_, at) => at.map(String),
         },
       ],
       series,

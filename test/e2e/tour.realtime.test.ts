@@ -1,0 +1,198 @@
+import assert from 'node:assert/strict';
+import { mkdirSync } from 'node:fs';
+import path from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import type { Browser, Page } from 'playwright-core';
+import { needs, needsPackage } from '../needs.ts';
+import { temporaryFolder } from '../temporary-folder.ts';
+import { until } from '../until.ts';
+import { launchChromium } from './chromium.ts';
+import { type Running, root, startFarhand } from './farhand.ts';
+import { PageDriver } from './page-driver.ts';
+
+const artifacts = path.join(root, 'artifacts');
+const missing = needs('chromium') || (await needsPackage('@mujoco/mujoco'));
+
+/** A newcomer's first minutes, with the keys that the page names. */
+describe('the tour in a real browser', { skip: missing, timeout: 240_000 }, () => {
+  const folder = temporaryFolder();
+  let demo: Running;
+  let browser: Browser;
+  let page: Page;
+  let person: PageDriver;
+
+  const atStep = (step: string) => page.locator(`#tour[data-step="${step}"]`).waitFor({ timeout: 20_000 });
+  const picture = (name: string) => page.screenshot({ path: path.join(artifacts, `tour-${name}.png`) });
+
+  before(async () => {
+    mkdirSync(artifacts, { recursive: true });
+    demo = startFarhand([
+      ...['demo', '--rig', 'world', '--no-open', 'console.port=0', `trace.dir=${folder}/traces`],
+      ...[`record.dir=${folder}/recordings`, 'cameras.list.wrist.fpsHz=2', 'cameras.list.front.fpsHz=2'],
+      // A slow machine needs longer than a round lasts.
+      'robot.options.nextAfterS=0',
+    ]);
+    const url = (await demo.waitFor(/console: (http:\S+)/, 120_000))[1]!;
+    browser = await launchChromium();
+    page = await browser.newPage({ viewport: { width: 860, height: 600 } });
+    person = new PageDriver(page);
+    await page.goto(url);
+  });
+
+  after(async () => {
+    await browser?.close();
+    assert.equal(await demo?.end(), 0);
+  });
+
+  it('leads from watching to playing back', async (context) => {
+    for (const [name, part] of Object.entries({ watch, takeOver, placeCube, feelWifi, recordAndPlay })) {
+      const startMs = performance.now();
+      await part();
+      context.diagnostic(`${name}: ${((performance.now() - startMs) / 1000).toFixed(1)} s`);
+    }
+  });
+
+  /** Offered to a newcomer; waits until the expert has a cube. */
+  const watch = async () => {
+    await page.getByTestId('tour-start').click();
+    await page.locator('#tour[data-step]').waitFor();
+    await picture('watch');
+    await person.waitFor('a cube in the gripper', ({ world }) => (world?.held ?? -1) >= 0);
+    await atStep('take-over');
+  };
+
+  const takeOver = async () => {
+    await page.getByTestId('input-page').click();
+    await person.waitFor('the page as input', ({ input }) => input.active === 'page');
+    await driveUntil('place', ['e', 'q']);
+    await person.release();
+    // What the expert carried is somewhere: begin the round again.
+    await page.getByTestId('task-again').click();
+    await person.waitFor('a fresh round', ({ world }) => (world?.elapsedS ?? 9) < 3);
+  };
+
+  const placeCube = async () => {
+    await picture('place');
+    let trouble: unknown;
+    for (let body = 1; body <= 3; body++) {
+      // A round that is over no longer counts.
+      if ((await person.world()).outcome !== 'running') await page.getByTestId('task-again').click();
+      await person.place(body).catch((error: unknown) => {
+        trouble = error;
+      });
+      if (await isAtWithin(page, 'shake', 3000)) return;
+    }
+    assert.fail(`no cube placed: ${trouble}`);
+  };
+
+  /** Drives to and fro until the tour is at that step. */
+  const driveUntil = async (step: string, keys: readonly [string, string]) => {
+    for (let i = 0; i < 25 && (await page.getAttribute('#tour', 'data-step')) !== step; i++) {
+      await person.press(keys[i % 2]!, 300);
+      await person.carryOn();
+    }
+    await atStep(step);
+  };
+
+  const feelWifi = async () => {
+    await page.getByTestId('tour-set').click();
+    await person.waitFor('no smoothing', ({ link }) => link.playout.startsWith('none'));
+    await driveUntil('smooth', ['a', 'd']);
+    await picture('smooth');
+    await page.getByTestId('playout-mode-adaptive').click();
+    await driveUntil('record', ['a', 'd']);
+    await person.release();
+  };
+
+  /** The recorded arm and its world in 3D, also beside another episode, and the curves. */
+  const lookAtReview = async () => {
+    const scene = page.getByTestId('episode-scene');
+    const pictureAt = async (row: string) => {
+      const drawn = Number(await scene.first().getAttribute('data-drawn'));
+      await page.getByTestId('scrub').fill(row);
+      await until(
+        'another picture',
+        async () => Number(await scene.first().getAttribute('data-drawn')) > drawn,
+      );
+      return scene.first().screenshot();
+    };
+    await page.getByTestId('play').getByText('Play').waitFor();
+    const last = Number(await page.getByTestId('scrub').getAttribute('max'));
+    assert.notDeepEqual(await pictureAt('0'), await pictureAt(String(last)), 'the arm moves');
+    const seen = await page.evaluate<{ world?: { world: { task: string } }[] }[]>(
+      `Promise.all([...document.querySelectorAll('[data-testid^="episode-2"]')]
+        .map(async (node) => (await fetch('api/episodes/' + node.dataset.testid.slice(8))).json()))`,
+    );
+    assert.equal(seen[0]?.world?.[0]?.world.task, 'sort');
+    await page.getByTestId('plot-gripper').waitFor();
+    await page.getByTestId('time-line').waitFor();
+    await page.getByTestId('compare').selectOption({ index: 1 });
+    await scene.nth(1).waitFor();
+    await page.locator('[data-drawn]').nth(1).waitFor();
+    await picture('compare');
+  };
+
+  const recordAnother = async () => {
+    const first = (await person.waitFor('no recording', ({ record }) => record?.state !== 'recording'))
+      .record;
+    // The cross of a gamepad: right starts, right again keeps.
+    await page.evaluate(GAMEPAD);
+    const press = async (button: number) => {
+      await page.evaluate(`window.__pressed = ${button}`);
+      await page.waitForTimeout(150);
+      await page.evaluate('window.__pressed = -1');
+    };
+    await press(15);
+    await person.waitFor('rows', ({ record }) => record?.state === 'recording' && record.rows > 20);
+    await press(15);
+    await person.waitFor(
+      'another episode',
+      ({ record }) => record?.state !== 'recording' && record?.episode !== first?.episode,
+    );
+  };
+
+  const recordAndPlay = async () => {
+    await page.keyboard.press('n');
+    await person.waitFor('a recording', ({ record }) => record?.state === 'recording');
+    await person.press('e', 500);
+    await person.waitFor('rows', ({ record }) => (record?.rows ?? 0) > 20);
+    await person.release();
+    await page.keyboard.press('n');
+    await atStep('play');
+    await recordAnother();
+    await page.getByTestId('tour-playback').click();
+    await page.getByTestId('play').click();
+    await atStep('end');
+    await picture('end');
+    await lookAtReview();
+    assert.match(
+      (await page.locator('.tour-text').textContent()) ?? '',
+      /varied by \d+ ms without smoothing/,
+    );
+    await page.getByTestId('tour-end').click();
+    await page.getByTestId('tour').waitFor({ state: 'hidden' });
+    await person.waitFor('adaptive smoothing again', ({ link }) => link.playout.startsWith('adaptive'));
+    await page.reload();
+    await page.getByTestId('tab-operate').click();
+    await page.getByTestId('tour-open').waitFor();
+    assert.equal(await page.getByTestId('tour').isVisible(), false, 'not offered again');
+  };
+});
+
+const isAtWithin = (page: Page, step: string, timeout: number): Promise<boolean> =>
+  page
+    .locator(`#tour[data-step="${step}"]`)
+    .waitFor({ timeout })
+    .then(
+      () => true,
+      () => false,
+    );
+
+/** A gamepad that reports one pressed button. */
+const GAMEPAD = `(() => {
+  window.__pressed = -1;
+  const buttons = () => Array.from({ length: 17 }, (_, i) => ({ pressed: i === window.__pressed, touched: false, value: Number(i === window.__pressed) }));
+  Object.defineProperty(navigator, 'getGamepads', {
+    value: () => [{ connected: true, mapping: 'standard', axes: [0, 0, 0, 0], buttons: buttons() }],
+  });
+})()`;
