@@ -22,7 +22,7 @@ function assertNear(actual: readonly number[], expected: readonly number[], tole
 }
 
 /** Drivers with a device mostly wait for it. */
-const AT_ONCE = 3;
+const AT_ONCE = 2;
 
 const drivers = await Promise.all(
   pluginNames('driver').map(async (name) => ({

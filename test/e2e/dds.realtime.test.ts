@@ -95,7 +95,7 @@ describe('topics', { concurrency: true, timeout: 120_000 }, () => {
         console.log(`operator ${JSON.stringify(operator.report)}, robot ${JSON.stringify(robot.report)}`);
         for (const { received, gaps, repeats, wrong } of [robot.report, operator.report]) {
           assert.deepEqual({ gaps, repeats, wrong }, { gaps: 0, repeats: 0, wrong: 0 });
-          assert.ok(received > 4 * HZ, `${received}`);
+          assert.ok(received > 2 * HZ, `${received}`);
         }
         assert.ok(operator.report.resent! > 10, 'something was lost');
       });

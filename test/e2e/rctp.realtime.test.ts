@@ -35,6 +35,19 @@ describe('an operator that listens to RCTP, as a process', () => {
     return sender;
   };
 
+  /** One datagram with the flag and a quaternion of zeros. */
+  async function sendEstop(fromHost: string): Promise<void> {
+    const socket = createSocket('udp4');
+    await new Promise<void>((resolve) => socket.bind(0, fromHost, resolve));
+    const bytes = new Uint8Array(RCTP_BYTES);
+    encodeRctp(
+      { ...emptyRctp(), timestampS: 1, tracking: true, estop: true, quatXyzw: new Float64Array(4) },
+      bytes,
+    );
+    await new Promise<void>((resolve) => socket.send(bytes, port, '127.0.0.1', () => resolve()));
+    socket.close();
+  }
+
   before(async () => {
     [port = 0] = await freeUdpPorts(1);
     const settings = ['operator.input=rctp', `operator.inputs.rctp.rightPort=${port}`];
@@ -46,23 +59,16 @@ describe('an operator that listens to RCTP, as a process', () => {
   });
 
   it(
-    'follows `farhand send`, ignores a second sender and its e-stop, holds when the first is killed',
+    'follows `farhand send`, ignores a second sender and a stranger’s e-stop, holds when the first is killed',
     TIMEOUT,
     async () => {
       const sender = send();
       await rig.waitFor('engaged', WAIT_MS);
       const startNs = rig.nowNs();
-      const second = await farhand([
-        'send',
-        'rctp',
-        '--port',
-        String(port),
-        '--seconds',
-        '1',
-        '--estop-after',
-        '0',
-      ]);
+      const second = await farhand(['send', 'rctp', '--port', String(port), '--seconds', '1']);
       assert.equal(second.code, 0);
+      await sendEstop('127.0.0.2');
+      await sleep(200);
       const moved = rig.seen.filter(({ robotNs }) => robotNs > startNs).map((seen) => seen.measuredRad[0]!);
       assert.ok(Math.max(...moved) - Math.min(...moved) > 0.02, 'it moves');
       assert.ok(rig.seen.every(({ robotNs, state }) => robotNs < startNs || state !== 'stopped'));
@@ -74,14 +80,7 @@ describe('an operator that listens to RCTP, as a process', () => {
   it('stops on the e-stop flag even with an invalid pose, and stays stopped', TIMEOUT, async () => {
     // Another sender is accepted after a second of silence.
     await sleep(1200);
-    const socket = createSocket('udp4');
-    const bytes = new Uint8Array(RCTP_BYTES);
-    encodeRctp(
-      { ...emptyRctp(), timestampS: 1, tracking: true, estop: true, quatXyzw: new Float64Array(4) },
-      bytes,
-    );
-    await new Promise<void>((resolve) => socket.send(bytes, port, '127.0.0.1', () => resolve()));
-    socket.close();
+    await sendEstop('127.0.0.1');
     await rig.waitFor('stopped', WAIT_MS);
   });
 

@@ -36,8 +36,10 @@ export class EpisodeStage {
     onThemeChange(() => this.#rebuild(this.#state?.world ?? null));
   }
 
-  show(state: SceneState): void {
-    const changed = this.#world === null || (state.world != null) !== (this.#state?.world != null);
+  /** `isOther`: of another episode than before, whose world may differ. */
+  show(state: SceneState, isOther: boolean): void {
+    const hadWorld = this.#state?.world != null;
+    const changed = isOther || this.#world === null || (state.world != null) !== hadWorld;
     this.#state = state;
     if (changed) this.#rebuild(state.world ?? null);
     // A recorded instant is shown as it was: nothing to smooth between messages.

@@ -18,18 +18,23 @@ const quality = chooseQuality(location.search, devicePixelRatio);
 export function SceneView({ view, row, model }: Props) {
   const canvas = useRef<HTMLCanvasElement>(null);
   const stage = useRef<EpisodeStage | null>(null);
+  const shown = useRef<EpisodeView | null>(null);
   const fits = model !== null && quality !== null && isOf(view, model);
+  // One stage per canvas: closing it loses the canvas's context for good.
   useEffect(() => {
     if (!fits || canvas.current === null) return;
     stage.current = new EpisodeStage(canvas.current, model, quality);
     return () => {
       stage.current?.close();
       stage.current = null;
+      shown.current = null;
     };
-  }, [view, model]);
+  }, [fits, model?.name]);
   useEffect(() => {
-    if (row) stage.current?.show(stateOf(view, row));
-  }, [view, row, model]);
+    if (row === undefined || stage.current === null) return;
+    stage.current.show(stateOf(view, row), shown.current !== view);
+    shown.current = view;
+  }, [view, row, fits, model?.name]);
   if (!fits)
     return (
       <p class="small muted">
@@ -38,6 +43,7 @@ export function SceneView({ view, row, model }: Props) {
     );
   return (
     <canvas
+      key={model.name}
       ref={canvas}
       class="episode-scene"
       data-testid="episode-scene"

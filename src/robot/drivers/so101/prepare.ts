@@ -8,12 +8,15 @@ import { MOTORS, type MotorCalibration } from './calibration-file.ts';
 import type { So101Config } from './config.ts';
 
 const TRIES = 4;
+/** About a second: on a busy machine, the bytes of a serial line can wait that long for a core. */
+const OPEN_TRIES = 25;
 export const IDS = MOTORS.map((_, i) => i + 1);
 
 /** All servos must be there and be STS3215. Moves and powers nothing. */
 export async function identify(bus: ServoBus): Promise<void> {
   let models = new Map<number, number>();
-  for (let i = 0; i < TRIES && models.size < IDS.length; i++) models = await syncRead(bus, IDS, STS.model);
+  for (let i = 0; i < OPEN_TRIES && models.size < IDS.length; i++)
+    models = await syncRead(bus, IDS, STS.model);
   const missing = IDS.filter((id) => !models.has(id));
   if (missing.length > 0)
     throw new TeleopError('robot-silent', `no reply from servo ${missing.join(', ')} on ${bus.name}`, {
@@ -43,7 +46,7 @@ export async function storedCalibration(bus: ServoBus): Promise<MotorCalibration
 }
 
 async function complete(bus: ServoBus, register: Register): Promise<Map<number, number>> {
-  for (let i = 0; i < TRIES; i++) {
+  for (let i = 0; i < OPEN_TRIES; i++) {
     const values = await syncRead(bus, IDS, register);
     if (values.size === IDS.length) return values;
   }
