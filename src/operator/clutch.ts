@@ -12,7 +12,7 @@ import type { SampledHand } from './sampler.ts';
  * - a person without a clutch (`clutchless`): the robot was armed since the last loss. A hand that the input
  *   itself lost and found again is not a loss, nor is an engagement rejected while the joints were powering up.
  * - no person (`automatic`): selecting the input and arming the robot is consent. It follows whenever it can,
- *   until a request to hold; then only after `teleop`, another input or arming again.
+ *   until a request to hold; then only after `teleop`, another input or a request to arm.
  */
 export class Clutch {
   #source = -1;
@@ -46,7 +46,6 @@ export class Clutch {
     if (isOther) this.#takeOver(isArmed);
     if (isArmed && !this.#wasArmed) this.#mustArm = false;
     this.#wasArmed = isArmed;
-    if (!isPowered) this.#paused = false;
     if (!isSeen || !isPowered) this.#seenOpen = false;
     // Taking over from a policy is a clutch that was seen open, then closed.
     else if (tookOver) this.#seenOpen = true;
@@ -89,7 +88,7 @@ export class Clutch {
     this.#mustArm = false;
   }
 
-  /** Home was requested: an automatic input continues once the robot is there. */
+  /** Home or arming was requested: an automatic input continues once the robot is there or powered. */
   unpause(): void {
     this.#paused = false;
   }

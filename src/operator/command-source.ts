@@ -114,6 +114,11 @@ export class CommandSource {
     this.#clutch.resume();
   }
 
+  /** Arming was requested: an automatic input may drive again. */
+  arm(): void {
+    this.#clutch.unpause();
+  }
+
   /** The robot restarted or the link was lost: ends any engagement. */
   disengage(): void {
     this.stopHoming();

@@ -254,7 +254,8 @@ export class OperatorLoop implements DatagramHandler {
 
   /** Leaves the other arm as it is. */
   askAlone(action: DeskAction, nowNs: number): void {
-    if (action !== 'arm') this.#commandSource.stopHoming();
+    if (action === 'arm') this.#commandSource.arm();
+    else this.#commandSource.stopHoming();
     this.#desk.ask(action, this.robot.state.epoch, nowNs);
     if (action === 'estop' && this.#parts.estop !== undefined) Atomics.store(this.#parts.estop, 0, 1);
   }

@@ -150,6 +150,23 @@ for (const [name, title, sender] of pluginNames('input').flatMap((name) =>
 
     if (sender !== null && plugin.clutchless !== true) describePerson(create, sender.staleMs);
 
+    if (plugin.automatic)
+      it('holds if that is requested while the robot is being powered', async () => {
+        const world = await create();
+        world.run(300);
+        world.ask('disarm');
+        world.run(300);
+        world.ask('arm');
+        world.run(1);
+        world.ask('hold');
+        const { beginnings } = world;
+        world.run(2000);
+        assert.equal(world.beginnings, beginnings);
+        world.ask('teleop');
+        world.run(500);
+        assert.ok(world.isEngaged, 'until asked to resume');
+      });
+
     it('never begins an engagement on its own', async () => {
       let beginnings = 0;
       await fc.assert(

@@ -26,6 +26,8 @@ const STILL_WORLD: WorldPort = {
   request() {},
 };
 
+const UNPOWERED: readonly string[] = ['idle', 'stopped', 'disconnected'];
+
 /** When something happened last, in simulated time; −∞: never. */
 type Instants = Record<
   | 'open'
@@ -37,6 +39,7 @@ type Instants = Record<
   | 'cut'
   | 'held'
   | 'homed'
+  | 'armed'
   | 'resumed'
   | 'switched',
   number
@@ -62,6 +65,7 @@ export class ClutchWorld {
     cut: -1e18,
     held: -1e18,
     homed: -1e18,
+    armed: -1e18,
     resumed: -1e18,
     switched: -1e18,
   };
@@ -132,6 +136,7 @@ export class ClutchWorld {
     const nowNs = this.rig.nowNs;
     if (kind === 'hold') this.#at.held = nowNs;
     if (kind === 'home') this.#at.homed = nowNs;
+    if (kind === 'arm') this.#at.armed = nowNs;
     if (kind === 'teleop') this.#at.resumed = nowNs;
     this.rig.request({ kind });
   }
@@ -222,11 +227,11 @@ export class ClutchWorld {
     this.#begun.push(engagement);
     const last = (to: readonly string[]) =>
       rig.robot.transitions.findLast((transition) => to.includes(transition.to))?.robotNs ?? -1e18;
-    const unpoweredNs = last(['idle', 'stopped', 'disconnected']);
+    const unpoweredNs = last(UNPOWERED);
     const armedNs = last(['armed']);
     // The operator learns of it a moment later; what it sends until then is rejected.
     if (unpoweredNs > armedNs) return;
-    if (this.#sender === null || this.#active === 'scripted') return this.#mayGoOn(unpoweredNs);
+    if (this.#sender === null || this.#active === 'scripted') return this.#mayGoOn();
     if (isClutchless(this.#name)) return this.#maySee(armedNs);
     const lostNs = Math.max(
       ...[at.ended, at.unseen, at.silence, at.other, at.cut, at.switched, at.held, at.homed],
@@ -242,9 +247,9 @@ export class ClutchWorld {
   /**
    * Automatic: not between a request to hold and a request to resume or home, a choice of input, or arming.
    */
-  #mayGoOn(unpoweredNs: number): void {
-    const { held, homed, resumed, switched } = this.#at;
-    assert.ok(Math.max(resumed, homed, switched, unpoweredNs) >= held, 'held by request');
+  #mayGoOn(): void {
+    const { held, homed, resumed, switched, armed } = this.#at;
+    assert.ok(Math.max(resumed, homed, switched, armed) >= held, 'held by request');
   }
 
   /** No clutch: since arming, only the input itself may have lost the hand. */
