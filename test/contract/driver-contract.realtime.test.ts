@@ -21,9 +21,6 @@ function assertNear(actual: readonly number[], expected: readonly number[], tole
   });
 }
 
-/** Drivers with a device mostly wait for it. */
-const AT_ONCE = 2;
-
 const drivers = await Promise.all(
   pluginNames('driver').map(async (name) => ({
     name,
@@ -31,10 +28,7 @@ const drivers = await Promise.all(
     plugin: (await loadPlugin('driver', name)) as DriverPlugin<unknown>,
   })),
 );
-for (const driver of drivers) if (driver.fixture === null) contract(driver);
-describe('drivers with a device', { concurrency: AT_ONCE }, () => {
-  for (const driver of drivers) if (driver.fixture !== null) contract(driver);
-});
+for (const driver of drivers) contract(driver);
 
 function contract({ name, fixture, plugin }: (typeof drivers)[number]): void {
   const model = fixtureModel(fixture?.model ?? 'ur3');
