@@ -1,7 +1,7 @@
 import { percentiles, variation } from '../core/statistics/percentiles.ts';
 import type { Telemetry } from '../messages/telemetry.ts';
 
-/** The tour of a demo, in order: from watching to playing back one's own recording. */
+/** The tour of a demo, in order: from watching to playing back your own recording. */
 export const TOUR_STEPS = ['watch', 'take-over', 'place', 'shake', 'smooth', 'record', 'play'] as const;
 export type TourStep = (typeof TOUR_STEPS)[number];
 

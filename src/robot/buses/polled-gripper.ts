@@ -22,7 +22,7 @@ export interface GripperLink {
 
 const PERIOD_MS = 10;
 const OLD_MS = 500;
-/** So many requests in a row without a reply are a fault. Counted, so that a pause of this process is none. */
+/** So many requests in a row without a reply are a fault. Counted, not timed: a pause of this process is no fault. */
 const MAX_REFUSALS = 5;
 const OPEN_TIMEOUT_MS = 3000;
 

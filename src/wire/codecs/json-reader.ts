@@ -136,7 +136,7 @@ export class JsonReader {
     return false;
   }
 
-  /** Index of the text that comes next; -1 if it is none of them. */
+  /** Index of the text that comes next; -1 if none of them does. */
   choice(texts: readonly Uint8Array[]): number {
     for (let i = 0; i < texts.length; i++) if (this.#starts(texts[i]!)) return i;
     this.isOk = false;
