@@ -7,6 +7,7 @@ const steps = [
   ['types', ...bin('typescript/bin/tsc', '-p', 'tsconfig.json', '--noEmit', '--incremental', 'false')],
   ['types of the page', ...bin('typescript/bin/tsc', '-p', 'web/tsconfig.json', '--noEmit')],
   ['imports', 'node', ['scripts/check-boundaries.mjs']],
+  ['public interface', 'node', ['scripts/build-types.mjs', '--check']],
 ];
 if (!process.argv.includes('--fast')) steps.push(['tests', 'node', ['scripts/test.mjs']]);
 

@@ -83,6 +83,9 @@ if (inCheckout) {
       run('building', ...node('typescript/bin/tsc', '-p', 'tsconfig.json'));
     },
   );
+  once('dist/.stamp-run', fingerprint('src', 'sim', 'scripts/bundle.mjs', 'package-lock.json'), () =>
+    run('joining modules', process.execPath, [path.join('scripts', 'bundle.mjs')]),
+  );
   if (existsSync(path.join(root, 'web', 'index.html')))
     once(
       'dist/.stamp-web',

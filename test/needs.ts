@@ -58,6 +58,10 @@ const TOOLS = {
     found: () => runs(PYTHON, '-c', 'import venv'),
     install: 'apt-get install python3 python3-venv, or set PYTHON to an interpreter',
   },
+  websockets: {
+    found: () => runs(PYTHON, '-c', 'import websockets.sync.client'),
+    install: 'pip install websockets, or set PYTHON to an interpreter that has it',
+  },
   openssl: program('openssl'),
   'systemd-analyze': program('systemd-analyze', 'systemd'),
   script: program('script', 'bsdutils'),

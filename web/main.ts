@@ -8,6 +8,7 @@ import { gamepad } from './drive/gamepad.ts';
 import { pulseGamepad } from './feel/touch.ts';
 import { HandoverRequests } from './fleet/handover-requests.ts';
 import { SessionPanel } from './fleet/session-panel.ts';
+import { Panels } from './layout/panels.ts';
 import { ControlChip } from './link/control-chip.ts';
 import type { ServerMessage } from './link/messages.ts';
 import type { LinkStatus, PageLink } from './link/page-link.ts';
@@ -34,6 +35,7 @@ import { LatencyWindow } from './panels/latency-window.ts';
 import { MeasurePanel } from './panels/measure-panel.ts';
 import { MotorsPanel } from './panels/motors-panel.ts';
 import { believedState, StatePanel } from './panels/state-panel.ts';
+import { LivePlotsHost } from './plots/live-plots-host.ts';
 import { Announcer } from './shell/announcer.ts';
 import { consoleKind } from './shell/console-kind.ts';
 import { LazyPages } from './shell/lazy-pages.ts';
@@ -41,6 +43,7 @@ import { OPERATOR_PAGES, type PageName, Router } from './shell/router.ts';
 import { startThemeButton } from './shell/theme.ts';
 import { TourHost } from './tour/tour-host.ts';
 import { chooseQuality } from './view/quality.ts';
+import { setMeshes } from './view/robot-meshes.ts';
 import { RobotView } from './view/robot-view.ts';
 
 declare global {
@@ -109,6 +112,8 @@ const touchLine = new TouchLine();
 const taskCard = new TaskCard((request) => link.send(request));
 const recordCard = new RecordCard((request) => link.send(request));
 const linkControls = new LinkControls((request) => link.send(request));
+const plots = new LivePlotsHost();
+new Panels((shown) => plots.setShown(shown));
 const tour = new TourHost((request) => link.send(request));
 const pages = new LazyPages({ commands, fleet, send: (request) => link.send(request) });
 const router = new Router(enter, fleet ? ['fleet', 'operate', 'latency', 'record'] : OPERATOR_PAGES);
@@ -174,6 +179,7 @@ function receive(message: ServerMessage): void {
     return linkControls.setLink(message.link);
   }
   if (message.kind === 'export') return pages.exported(message.job);
+  if (message.kind === 'replay') return pages.replayed(message.job);
   const nowMs = performance.now();
   receivedMs = nowMs;
   window.__farhand.lastTelemetry = message;
@@ -190,7 +196,9 @@ function receive(message: ServerMessage): void {
     taskCard.update(message);
     recordCard.update(message);
     touchLine.update(message);
+    plots.show(message, nowMs);
     const pulse = touch.step(touchNm(message.robot?.externalNm ?? null), nowMs);
+    if (pulse !== null) touchLine.felt(message);
     if (pulse !== null && message.input.active === 'page') pulseGamepad(gamepad(), pulse);
   }
   tour.update(message, nowMs);
@@ -200,6 +208,7 @@ function receive(message: ServerMessage): void {
 
 function showHello({ model, cameras: names = [], stereo = [], ...hello }: ConsoleHello): void {
   const scene = hello.scene ?? null;
+  setMeshes(model, hello.meshes ?? []);
   setText(element('model-title', HTMLElement), fleetRobot ? `${fleetRobot} · ${model.title}` : model.title);
   view?.setModel(model, scene, hello.arms);
   clearance.setScene(scene);
@@ -207,6 +216,7 @@ function showHello({ model, cameras: names = [], stereo = [], ...hello }: Consol
   motors.setModel(model);
   measure.setModel(model);
   cameras.setCameras(names, stereo);
+  plots.setModel(model);
   pages.setModel(model);
 }
 

@@ -167,27 +167,32 @@ function press(place: Place, { name, into, across, at, contactM, overrides }: Pr
   return done(name, script, segments, overrides);
 }
 
-/** An arm without a table gets one, 6 cm under the lowest part of its tool. */
+/** An arm without a table gets one, 6 cm under the lowest part of its tool, and clear of its home pose. */
 function table(place: Place): Motion | null {
   const { reacher, start, groundZM, stopM } = place;
-  const { frames } = pose(reacher.arm, start.qRad);
-  const { capsules, joints } = reacher.model;
-  const lowM = Math.min(
-    ...capsules
-      .filter(({ frame }) => frame > joints.length - 3)
-      .flatMap(({ frame, fromM, toM, radiusM }) =>
-        [fromM, toM].map((end) => add(frames[frame]!.p, times(frames[frame]!.r, end))[2]! - radiusM),
-      ),
-  );
-  const atZM = groundZM ?? Math.round((lowM - 0.06) * 1e3) / 1e3;
+  const { homeRad, joints } = reacher.model;
+  const toolZM = lowestZM(place, start.qRad, joints.length - 2);
+  const underM = Math.min(toolZM - 0.06, lowestZM(place, homeRad, 1) - stopM - 0.01);
+  const atZM = groundZM ?? Math.floor(underM * 1e3) / 1e3;
   return press(place, {
     name: 'table',
     into: minus(UP),
     across: LEFT,
     at: start.offsetM,
-    contactM: lowM - atZM - stopM,
+    contactM: toolZM - atZM - stopM,
     overrides: [`robot.groundZM=${atZM}`],
   });
+}
+
+/** Height of the lowest point of the arm in this pose, from one of its frames on. */
+function lowestZM({ reacher }: Place, qRad: Vec, fromFrame: number): number {
+  const { frames } = pose(reacher.arm, qRad);
+  const own = reacher.model.capsules.filter(({ frame }) => frame >= fromFrame);
+  return Math.min(
+    ...own.flatMap(({ frame, fromM, toM, radiusM }) =>
+      [fromM, toM].map((end) => add(frames[frame]!.p, times(frames[frame]!.r, end))[2]! - radiusM),
+    ),
+  );
 }
 
 /** A wall of the workspace 6 cm to the left of the start. */

@@ -51,6 +51,7 @@ export const ROWS: readonly Row[] = [
   ]),
   most('figure eights to 1 m/s: off the curve', ['eights'], 'offMm', 2),
   most('  share of cycles over the backlog bound', ['eights'], 'backlog', 0, ''),
+  { ...most('  least lag by the velocity limits alone', ['eights'], 'leastLagS', 0, 's'), open: true },
   ...PRESSES.flatMap((name) => pressRows(name, 0.95)).filter(({ bound }) => bound < 1e9),
   ...pressRows('own base', 0.8),
   most('presses: behind without a cause', [...PRESSES, 'own base'], 'silent', 0, ''),

@@ -7,6 +7,7 @@ import { loadRig, type Rig } from '../../src/rig/rig.ts';
 import { loadModel } from '../../src/rig/robot-models.ts';
 import { roomOf } from './clearance.ts';
 import { disagreement, type Figures, type Judged, type JudgeSettings, judge } from './judge.ts';
+import { leastLagS } from './least-lag.ts';
 import { followByMink } from './mink.ts';
 import { MOTIONS, type Motion, type Place } from './motions.ts';
 import { picture } from './picture.ts';
@@ -72,7 +73,11 @@ export async function runRig({
     if (motion === null) continue;
     const settings = settingsOf(column, motion);
     const guided = await simulate(column, motion.overrides, motion.samples);
-    put(GUIDE, name, judge(motion, guided, settings));
+    const least = name === 'eights' ? leastLagS(place, motion, settings.limits.velocityRadS) : Number.NaN;
+    put(GUIDE, name, {
+      ...judge(motion, guided, settings),
+      ...(Number.isNaN(least) ? {} : { leastLagS: least }),
+    });
     result.disagreementM = Math.max(result.disagreementM, disagreement(motion, guided, settings));
     const runs: Record<string, SimulatedCycle[]> = { [GUIDE]: guided };
     if (compares) {

@@ -11,6 +11,7 @@ import type { ProfileName } from '../../src/wire/emulator/profiles.ts';
 import { print } from '../bench.ts';
 import { environment, environmentText } from '../environment.ts';
 import { type Check, checkText, percentileTable } from '../text-table.ts';
+import { isOneSpell, lateInBadSeconds } from './bad-times.ts';
 import { measureSpeed, type Speed } from './speed.ts';
 import { emulatedTrace, LOSSY, lossyTrace, publicTrace, publicTraces } from './traces.ts';
 import { ABLATION, named, type Variant } from './variants.ts';
@@ -50,9 +51,15 @@ as many commands as the robot asks for.`,
     expectWords(playoutBench, given, 0, 0);
     const seeds = numberOption(given, 'held-out', 1, 100);
     if (given.values['ablation'] === true) return printTable(given, 'ablation', ablation());
-    if (seeds !== null) return printTable(given, 'held-out', heldOut(Math.round(seeds)));
+    if (seeds !== null) {
+      const count = Math.round(seeds);
+      return printTable(given, 'held-out', heldOut(count), ['wifi', 'wifi-untuned'].map(agesText(count)));
+    }
     const lossySeeds = numberOption(given, 'lossy', 1, 100);
-    if (lossySeeds !== null) return printTable(given, 'lossy', lossy(Math.round(lossySeeds)));
+    if (lossySeeds !== null) {
+      const count = Math.round(lossySeeds);
+      return printTable(given, 'lossy', lossy(count), [spellsText(count)]);
+    }
     return speed(given);
   },
 };
@@ -112,7 +119,7 @@ interface Row {
   cells: Record<string, { meanMs: number; badWindows: number }>;
 }
 
-function printTable(given: Given, bench: string, rows: readonly Row[]): number {
+function printTable(given: Given, bench: string, rows: readonly Row[], notes: string[] = []): number {
   const columns = Object.keys(rows[0]!.cells);
   const left = Math.max(...rows.map(({ name }) => name.length));
   const widths = columns.map(
@@ -126,7 +133,8 @@ function printTable(given: Given, bench: string, rows: readonly Row[]): number {
       columns.map((column) => cellText(cells[column]!)),
     ),
   );
-  print(given, { bench: `playout ${bench}`, rows }, [line('', columns), ...lines].join('\n'));
+  const text = [line('', columns), ...lines, ...(notes.length > 0 ? ['', ...notes] : [])];
+  print(given, { bench: `playout ${bench}`, rows, notes }, text.join('\n'));
   return 0;
 }
 
@@ -227,3 +235,30 @@ function lossy(seeds: number): Row[] {
   progress.done();
   return rows;
 }
+
+/** How many of the bad seconds on loss2 one spell of losses makes by itself, with `adaptive` and nothing repeated. */
+function spellsText(seeds: number): string {
+  let [all, single] = [0, 0];
+  for (let seed = 1; seed <= seeds; seed++) {
+    const trace = lossyTrace('loss2', seed);
+    const seconds = lateInBadSeconds(trace, replay(trace, createPolicy('adaptive'), 0));
+    all += seconds.length;
+    single += seconds.filter(isOneSpell).length;
+  }
+  return `loss2, adaptive, none repeated: one spell of losses alone makes ${single} of ${all} bad seconds`;
+}
+
+/** How old an unknown session was in its bad seconds. */
+const agesText =
+  (seeds: number) =>
+  (profile: string): string => {
+    const bad = Array.from({ length: seeds }, (_, i) => {
+      const trace = emulatedTrace(profile as ProfileName, i + 1);
+      return lateInBadSeconds(trace, replay(trace, createPolicy('adaptive'), 0)).map(
+        ([first]) => first! / 100,
+      );
+    }).flat();
+    const count = (fromS: number, toS: number) => bad.filter((s) => s >= fromS && s < toS).length;
+    const ages = `${count(0, 30)} before 30 s, ${count(30, 120)} before 120 s, ${count(120, 600)} later`;
+    return `${profile}, adaptive: ${bad.length} bad seconds in ${seeds} sessions: ${ages}`;
+  };

@@ -80,8 +80,8 @@ export class Person {
       for (let next = moves.next(); next.done !== true; ) {
         const move = next.value;
         if (move.kind === 'go') yield* this.#reach(move);
-        else if (move.kind === 'wait') yield* this.#wait(move.waitS);
-        else yield* this.#grip(move.openM, move.waitS);
+        else if (move.kind === 'grip') yield* this.#grip(move.openM, move.waitS);
+        else yield* this.#wait(move.waitS);
         this.#glance();
         next = moves.next();
       }

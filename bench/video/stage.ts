@@ -18,6 +18,18 @@ export type Codec = 'jpeg' | 'h264';
 export interface Watched {
   pictures: ShownPicture[];
   kbitS: number;
+  inBrowser: BrowserSeen;
+}
+
+/** What the browser counted while a video was watched; times per picture. Zeros for JPEG. */
+export interface BrowserSeen {
+  /** From the first packet of a picture to its decoding, and the decoding itself. */
+  bufferMs: number;
+  decodeMs: number;
+  keys: number;
+  /** Packets requested again, and requests for a key picture. */
+  nacks: number;
+  plis: number;
 }
 
 const TURN = '127.0.0.2';
@@ -33,16 +45,27 @@ const directly = (port: number): string => `window.RTCPeerConnection = class ext
   }
 };`;
 
-/** Bytes of pictures that have arrived, as the browser counts them. */
+/** Sums since the session began, as the browser counts them. */
 const RECEIVED = `(async () => {
-  let bytes = 0;
+  const sums = { ms: performance.now(), bytes: 0, bufferS: 0, emitted: 0, decodeS: 0, decoded: 0, keys: 0, nacks: 0, plis: 0 };
   for (const entry of (await window.__peer.getStats()).values()) {
-    if (entry.type === 'data-channel' && entry.label.startsWith('camera:')) bytes += entry.bytesReceived;
-    if (entry.type === 'inbound-rtp' && entry.kind === 'video')
-      bytes += entry.bytesReceived + entry.headerBytesReceived;
+    if (entry.type === 'data-channel' && entry.label.startsWith('camera:')) sums.bytes += entry.bytesReceived;
+    if (entry.type !== 'inbound-rtp' || entry.kind !== 'video') continue;
+    sums.bytes += entry.bytesReceived + entry.headerBytesReceived;
+    sums.bufferS += entry.jitterBufferDelay;
+    sums.emitted += entry.jitterBufferEmittedCount;
+    sums.decodeS += entry.totalDecodeTime;
+    sums.decoded += entry.framesDecoded;
+    sums.keys += entry.keyFramesDecoded;
+    sums.nacks += entry.nackCount;
+    sums.plis += entry.pliCount;
   }
-  return [bytes, performance.now()];
+  return sums;
 })()`;
+type Sums = Record<
+  'ms' | 'bytes' | 'bufferS' | 'emitted' | 'decodeS' | 'decoded' | 'keys' | 'nacks' | 'plis',
+  number
+>;
 
 /**
  * Two robots of a fleet with one camera each, a console and a browser. Everything between robot and page goes
@@ -139,9 +162,19 @@ export type LinkSetting = Parameters<LinkEmulator['set']>[0];
 
 async function measure(page: Page, seconds: number): Promise<Watched> {
   await shownPictures(page, CAMERA);
-  const [bytes = 0, ms = 0] = await page.evaluate<number[]>(RECEIVED);
+  const before = await page.evaluate<Sums>(RECEIVED);
   await sleep(1000 * seconds);
   const pictures = await shownPictures(page, CAMERA);
-  const [after = 0, afterMs = 1] = await page.evaluate<number[]>(RECEIVED);
-  return { pictures, kbitS: (8 * (after - bytes)) / (afterMs - ms) };
+  const after = await page.evaluate<Sums>(RECEIVED);
+  const more = (name: keyof Sums) => after[name] - before[name];
+  const mean = (seconds: keyof Sums, count: keyof Sums) => (1000 * more(seconds)) / Math.max(1, more(count));
+  return {
+    pictures,
+    kbitS: (8 * more('bytes')) / more('ms'),
+    inBrowser: {
+      bufferMs: mean('bufferS', 'emitted'),
+      decodeMs: mean('decodeS', 'decoded'),
+      ...{ keys: more('keys'), nacks: more('nacks'), plis: more('plis') },
+    },
+  };
 }

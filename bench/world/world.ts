@@ -7,7 +7,7 @@ import { loadModel } from '../../src/rig/robot-models.ts';
 import { fillWorldState } from '../../src/robot/drivers/world/fill-world-state.ts';
 import { loadMujoco, type Mujoco } from '../../src/world/mujoco.ts';
 import { runExpert } from '../../src/world/run-episode.ts';
-import { TASK_NAMES, taskNamed } from '../../src/world/task-list.ts';
+import { TASKS, taskFits, taskNamed } from '../../src/world/task-list.ts';
 import { WorkWorld } from '../../src/world/work-world.ts';
 import { print } from '../bench.ts';
 import { environment, environmentText } from '../environment.ts';
@@ -25,13 +25,18 @@ const PICTURE_MS = 5;
 
 export const worldBench: Verb = {
   name: 'world',
-  usage: '[--seeds N] [--models NAMES] [--json]',
+  usage: '[--seeds N] [--models NAMES] [--tasks NAMES] [--json]',
   about: 'Bounds of the simulated world: the expert’s success, grasp, drops, touch, speed, pictures.',
   details: `With --seeds 200 the expert's success is the figure the requirements name; a smaller number only shows that nothing is
 broken. Times are processor time, which does not depend on other load.`,
   options: {
     seeds: { type: 'string', value: 'N', about: `seeds per arm and task (default: ${SEEDS})` },
     models: { type: 'string', value: 'NAMES', about: `arms (default: ${MODELS.join(',')})` },
+    tasks: {
+      type: 'string',
+      value: 'NAMES',
+      about: 'tasks (default: all that the robot can do and an expert does)',
+    },
     drops: { type: 'string', value: 'N', about: `things to drop (default: ${DROPS})` },
     json: JSON_OPTION,
   },
@@ -49,7 +54,8 @@ broken. Times are processor time, which does not depend on other load.`,
     add(dropCheck(mujoco, numberOption(given, 'drops', 3, 1e6) ?? DROPS));
     add(pictureCheck(mujoco));
     for (const model of models)
-      for (const task of TASK_NAMES) for (const check of expertChecks(mujoco, model, task, seeds)) add(check);
+      for (const task of tasksOf(given, model))
+        for (const check of expertChecks(mujoco, model, task, seeds)) add(check);
     const env = environment();
     print(
       given,
@@ -59,6 +65,13 @@ broken. Times are processor time, which does not depend on other load.`,
     return checks.every(({ ok }) => ok) ? 0 : 1;
   },
 };
+
+function tasksOf(given: Given, model: string): string[] {
+  if (given.values['tasks'] !== undefined) return String(given.values['tasks']).split(',');
+  return TASKS.filter((task) => taskFits(task, loadModel(model)) && task.hasNoExpert !== true).map(
+    ({ name }) => name,
+  );
+}
 
 function* graspChecks(mujoco: Mujoco): Generator<Check> {
   for (const massKg of [0.05, 0.08, 0.1]) {

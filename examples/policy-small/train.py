@@ -19,6 +19,13 @@ from torch import nn
 
 MIN_STD = 0.01
 GRIPPER_MEAN, GRIPPER_STD = 0.6, 0.3
+# Answers that a policy gives to one observation, of which it uses the likeliest: two turns of the wrist may both be right
+# for a cube, but never their mean.
+MODES = 4
+# Errors that differ by more than this belong to different answers.
+MODE_SCALE = 0.1
+# Share of the loss that every answer learns from, so that none is left behind.
+EVERY_MODE = 0.02
 
 
 # The pack: a zip of NumPy arrays, read without NumPy.
@@ -179,21 +186,37 @@ class SmallPolicy(nn.Module):
         for _ in range(3):
             layers += [nn.Linear(inputs, 512), nn.ReLU()]
             inputs = 512
-        self.head = nn.Sequential(*layers, nn.Linear(512, rows * width))
+        self.body = nn.Sequential(*layers)
+        self.answers = nn.Linear(512, MODES * rows * width)
+        self.choice = nn.Linear(512, MODES)
         for name, value in stats.items():
             self.register_buffer(name, value)
 
     def normal(self, frames, state):
-        """From pictures in -1…1 and a normalised state to normalised actions."""
+        """From pictures in -1…1 and a normalised state to normalised actions [n, modes, rows, width] and their likelihoods."""
         seen = [eye(x) for eye, x in zip(self.eyes, frames)]
         with torch.autocast(state.device.type, enabled=False):
-            return self.head(torch.cat([state, *seen], 1)).reshape(-1, self.rows, self.width)
+            x = self.body(torch.cat([state, *seen], 1))
+            return self.answers(x).reshape(-1, MODES, self.rows, self.width), self.choice(x)
 
     def forward(self, *inputs):
         """As exported: uint8 pictures [n, height, width, 3] in the order of the cameras, then the state in radians."""
         frames = [self.codec(x.permute(0, 3, 1, 2).float()) / 127.5 - 1 for x in inputs[:-1]]
         state = (inputs[-1] - self.state_mean) / self.state_std
-        return self.normal(frames, state) * self.action_std + self.action_mean
+        answers, choice = self.normal(frames, state)
+        likeliest = choice.argmax(1)[:, None, None, None].expand(-1, 1, self.rows, self.width)
+        return answers.gather(1, likeliest).squeeze(1) * self.action_std + self.action_mean
+
+
+def loss_of(answers, choice, wanted, weight):
+    """The nearest answer learns, and so does the choice of it: the likelihood of a mixture, each part as wide as MODE_SCALE."""
+    error = (answers.float() - wanted[:, None]).abs().mean(3)
+    share = weight / weight.sum(1, keepdim=True).clamp(min=1)
+    error = (error * share[:, None]).sum(2)
+    best = -MODE_SCALE * torch.logsumexp(F.log_softmax(choice, 1) - error / MODE_SCALE, 1)
+    # A short chunk counts for less: it ends where a mistake begins.
+    counts = weight.mean(1)
+    return ((best + EVERY_MODE * error.mean(1)) * counts).sum() / counts.sum()
 
 
 def statistics(data):
@@ -221,11 +244,9 @@ def augmented(x):
     return x * gain + offset + 0.02 * torch.randn_like(x)
 
 
-def rate(step, steps, warm_up=500):
-    """Warm-up, then a cosine to 0."""
-    if step < warm_up:
-        return step / warm_up
-    return 0.5 * (1 + math.cos(math.pi * min(1, (step - warm_up) / max(1, steps - warm_up))))
+def rate(step, done, warm_up=500):
+    """Warm-up by steps, then a cosine to 0; `done` is the share of the training that is over."""
+    return min(1, step / warm_up) * 0.5 * (1 + math.cos(math.pi * min(1, done)))
 
 
 def train(data, args, device):
@@ -240,16 +261,18 @@ def train(data, args, device):
     started = time.time()
     total = 0.0
     for step in range(args.steps):
+        done = max(step / args.steps, (time.time() - started) / 60 / args.minutes)
+        if done >= 1:
+            break
         for group in optimiser.param_groups:
-            group["lr"] = args.lr * rate(step, args.steps)
+            group["lr"] = args.lr * rate(step, done)
         frames, state, actions, weight = data.batch(torch.randint(len(data.samples), (args.batch,), device=device))
         with torch.autocast(device.type, torch.bfloat16, enabled=device.type == "cuda"):
             seen = [augmented(frames[c].float() / 127.5 - 1) for c in model.cameras]
             known = (state - model.state_mean) / model.state_std
             known = known + 0.02 * torch.randn_like(known)
             wanted = (actions - model.action_mean) / model.action_std
-            error = (model.normal(seen, known).float() - wanted).abs().mean(2)
-            loss = (error * weight).sum() / weight.sum()
+            loss = loss_of(*model.normal(seen, known), wanted, weight)
         optimiser.zero_grad(set_to_none=True)
         loss.backward()
         nn.utils.clip_grad_norm_(model.parameters(), 5)
@@ -261,7 +284,7 @@ def train(data, args, device):
             print(f"step {step + 1}: loss {total / 20:.4f}, {time.time() - started:.0f} s", flush=True)
             total = 0.0
     model.load_state_dict(dict(zip(names, average)), strict=False)
-    print(f"trained {args.steps} steps of {args.batch} in {time.time() - started:.0f} s", flush=True)
+    print(f"trained {step + 1} steps of {args.batch} in {time.time() - started:.0f} s", flush=True)
     return model.eval()
 
 
@@ -307,7 +330,8 @@ def main():
     parser.add_argument("--only-person", action="store_true", help="from mixed episodes, only a person's rows")
     parser.add_argument("--rows", type=int, default=14, help="rows of a chunk (default: 14, 1.4 s at 10 per second)")
     parser.add_argument("--steps", type=int, default=12000)
-    parser.add_argument("--batch", type=int, default=128)
+    parser.add_argument("--minutes", type=float, default=20, help="ends by then, with fewer steps (default: 20)")
+    parser.add_argument("--batch", type=int, default=256)
     parser.add_argument("--lr", type=float, default=4e-4)
     parser.add_argument("--seed", type=int, default=0)
     args = parser.parse_args()

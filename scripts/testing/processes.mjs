@@ -6,9 +6,26 @@ import { setTimeout as sleep } from 'node:timers/promises';
 export const MARKER = 'FARHAND_TEST_RUN';
 const POLL_MS = 50;
 
-/** Field 4 of what follows the name in /proc/<pid>/stat; the name may hold spaces and brackets. */
+/** Fields of what follows the name in /proc/<pid>/stat; the name may hold spaces and brackets. */
 const STATE = 0;
 const SESSION = 3;
+/** User and system time of the process, then of the children it has waited for, in hundredths of a second. */
+const TIMES = [11, 12, 13, 14];
+
+const fieldsOf = (pid) => {
+  const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+  return stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+};
+
+/** CPU time of this process and of all that have ended below it; only its own where there is no /proc. */
+export function cpuMs() {
+  if (process.platform !== 'linux') {
+    const { user, system } = process.cpuUsage();
+    return (user + system) / 1000;
+  }
+  const fields = fieldsOf('self');
+  return TIMES.reduce((sum, field) => sum + 10 * Number(fields[field]), 0);
+}
 
 /** Live processes that carry the marker, or belong to the session; Linux only, else none. */
 export function markedProcesses(marker, session = null) {
@@ -17,8 +34,7 @@ export function markedProcesses(marker, session = null) {
     .filter((name) => /^\d+$/.test(name) && Number(name) !== process.pid)
     .flatMap((pid) => {
       try {
-        const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-        const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+        const fields = fieldsOf(pid);
         if (fields[STATE] === 'Z') return [];
         const marked = readFileSync(`/proc/${pid}/environ`, 'latin1').includes(`${MARKER}=${marker}`);
         if (!marked && Number(fields[SESSION]) !== session) return [];

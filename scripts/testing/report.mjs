@@ -1,8 +1,9 @@
-// The output of a test run: a line per file, failures in full, and at the end what was slow and what was
-// skipped.
+// The output of a test run: a line per file with its time and the CPU time of its processes, failures in full, and
+// at the end what was slow and what was skipped.
 const SLOWEST = 8;
 
 const seconds = (ms) => `${(ms / 1000).toFixed(1)} s`.padStart(8);
+const cpu = (ms) => `${(ms / 1000).toFixed(1)} s CPU`.padStart(12);
 const nameOf = (file) => file.replace(/^dist[\\/]/, '').replace(/\.test\.js$/, '');
 const count = (tests, kind) => tests.filter((test) => test.kind === kind).length;
 const indent = (text) => text.trimEnd().replaceAll(/^/gm, '    ');
@@ -10,14 +11,16 @@ const indent = (text) => text.trimEnd().replaceAll(/^/gm, '    ');
 export const failures = ({ tests, problems }) => count(tests, 'fail') + (problems.length > 0 ? 1 : 0);
 
 export function printFile(result, done, total) {
-  const { tests, ms, file } = result;
+  const { tests, ms, cpuMs, file } = result;
   const failed = failures(result);
   const skipped = count(tests, 'skip');
   const outcome =
     `${count(tests, 'pass')} passed` +
     (failed > 0 ? `, ${failed} FAILED` : '') +
     (skipped > 0 ? `, ${skipped} skipped` : '');
-  console.log(`${String(done).padStart(4)}/${total} ${seconds(ms)}  ${nameOf(file)}: ${outcome}`);
+  console.log(
+    `${String(done).padStart(4)}/${total} ${seconds(ms)} ${cpu(cpuMs)}  ${nameOf(file)}: ${outcome}`,
+  );
   if (failed > 0) printFailure(result);
 }
 
@@ -35,7 +38,7 @@ export function printSummary(results, wallMs) {
   const tests = results.flatMap((result) => result.tests);
   const slowest = results.toSorted((a, b) => b.ms - a.ms).slice(0, SLOWEST);
   console.log('\nSlowest files:');
-  for (const { file, ms } of slowest) console.log(`${seconds(ms)}  ${nameOf(file)}`);
+  for (const { file, ms, cpuMs } of slowest) console.log(`${seconds(ms)} ${cpu(cpuMs)}  ${nameOf(file)}`);
   printSkipped(tests.filter(({ kind }) => kind === 'skip'));
   const failing = results.filter((result) => failures(result) > 0);
   if (failing.length > 0) console.log('\nFailed:');
@@ -45,7 +48,8 @@ export function printSummary(results, wallMs) {
     for (const problem of result.problems) console.log(`  ${nameOf(result.file)}: ${problem.split('\n')[0]}`);
   }
   const failed = results.reduce((sum, result) => sum + failures(result), 0);
-  console.log(`\n${results.length} files in ${seconds(wallMs).trim()}`);
+  const cpuMs = results.reduce((sum, result) => sum + result.cpuMs, 0);
+  console.log(`\n${results.length} files in ${seconds(wallMs).trim()}, ${cpu(cpuMs).trim()}`);
   console.log(`${count(tests, 'pass')} passed, ${failed} failed, ${count(tests, 'skip')} skipped`);
 }
 

@@ -2,7 +2,8 @@
 // or a temporary file behind.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { setPriority } from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath, pathToFileURL } from 'node:url';
@@ -15,16 +16,18 @@ const GRACE_MS = 5000;
 const FOREIGN = /^(pulse-|\.org\.chromium|playwright)/;
 const KEPT_CHARACTERS = 200_000;
 
+const PATIENT_NICE = 5;
+
 /**
  * Returns one result per file. `folder`: for these files alone. `marker`: ends in "/", so that none is a prefix of
- * another.
+ * another. `isPatient`: others run before it where cores are few.
  */
-export async function runFiles({ files, seed, folder, marker, limitMs }) {
+export async function runFiles({ files, seed, folder, marker, limitMs, isPatient }) {
   const startedMs = performance.now();
   const [temporary, state] = ['tmp', 'state'].map((name) => path.join(folder, name));
   mkdirSync(temporary, { recursive: true });
   mkdirSync(state);
-  const eventsFile = path.join(folder, 'events');
+  const [eventsFile, cpuFile] = ['events', 'cpu'].map((name) => path.join(folder, name));
   const reporter = pathToFileURL(own('./events.mjs')).href;
   const child = spawn(
     process.execPath,
@@ -33,6 +36,7 @@ export async function runFiles({ files, seed, folder, marker, limitMs }) {
       `--test-reporter=${reporter}`,
       `--test-reporter-destination=${eventsFile}`,
       own('./test-process.mjs'),
+      cpuFile,
       ...files,
     ],
     {
@@ -43,10 +47,13 @@ export async function runFiles({ files, seed, folder, marker, limitMs }) {
         TMPDIR: temporary,
         FARHAND_STATE: state,
         FARHAND_SEED: String(seed),
+        // A robot or operator compiles its loops for two seconds before it starts; no test measures latency.
+        FARHAND_WARM_UP_TICKS: process.env.FARHAND_WARM_UP_TICKS ?? '50',
         [MARKER]: marker,
       },
     },
   );
+  if (isPatient) lowerPriority(child.pid);
   let output = '';
   for (const stream of [child.stdout, child.stderr])
     stream.setEncoding('utf8').on('data', (text) => {
@@ -64,6 +71,7 @@ export async function runFiles({ files, seed, folder, marker, limitMs }) {
   const leftFiles = readdirSync(temporary).filter((name) => !FOREIGN.test(name));
   if (leftFiles.length > 0)
     problems.push(`left in its temporary folder: ${leftFiles.slice(0, 10).join(', ')}`);
+  const cpuMs = Number(textOf(cpuFile));
   rmSync(folder, { recursive: true, force: true, maxRetries: 3 });
   const ms = performance.now() - startedMs;
   return resultsOf(files, tests, problems).map((result) => ({
@@ -71,7 +79,18 @@ export async function runFiles({ files, seed, folder, marker, limitMs }) {
     seed,
     output,
     ms: ms / files.length,
+    cpuMs: cpuMs / files.length,
   }));
+}
+
+/** Of the process and what it starts; Linux may schedule by session, which then has a priority of its own. */
+function lowerPriority(pid) {
+  try {
+    setPriority(pid, PATIENT_NICE);
+    writeFileSync(`/proc/${pid}/autogroup`, String(PATIENT_NICE));
+  } catch {
+    // It has ended, or there are no such groups.
+  }
 }
 
 /** What concerns the process is a problem of its first file, which then names the others. */
@@ -113,10 +132,12 @@ function readEvents(file, problems, code) {
 }
 
 /** The last line may be truncated: the process may have been killed. */
-function linesOf(file) {
+const linesOf = (file) => textOf(file).split('\n').slice(0, -1);
+
+function textOf(file) {
   try {
-    return readFileSync(file, 'utf8').split('\n').slice(0, -1);
+    return readFileSync(file, 'utf8');
   } catch {
-    return [];
+    return '';
   }
 }

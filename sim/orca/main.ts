@@ -1,10 +1,11 @@
-import { lstatSync, symlinkSync, unlinkSync } from 'node:fs';
+import { unlinkSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { type Given, numberOption, type OptionSpec } from '../../src/cli/arguments.ts';
 import { TeleopError } from '../../src/core/errors.ts';
 import { openPty } from '../../src/robot/buses/pty.ts';
 import { saveRanges } from '../../src/robot/drivers/orca/calibration-file.ts';
 import { HANDS, type Hand } from '../../src/robot/drivers/orca/hands.ts';
+import { replaceLink } from '../pty-link.ts';
 import { control } from './control.ts';
 import { SimHand } from './hand.ts';
 import { OrcaSimulation } from './simulation.ts';
@@ -48,7 +49,7 @@ export async function run(given: Given, stop: AbortSignal): Promise<number> {
     echo: given.values['echo'] === true,
     noiseEvery: numberOption(given, 'noise', 1, 1e6) ?? 0,
   });
-  replaceLink(pty.path, link);
+  replaceLink(pty.path, link, '--port');
   const lines = createInterface({ input: process.stdin }).on('line', (line) => {
     console.log(`sim orca: ${control(simulation, line)}`);
   });
@@ -89,15 +90,4 @@ function overloadOf(given: Given, hand: SimHand): { joint: string; afterMs: numb
   throw new TeleopError('bad-option', `--overload ${String(text)} is not JOINT@SECONDS`, {
     hint: 'For example --overload index_mcp@5.',
   });
-}
-
-/** Replaces a link left by a killed simulator; touches nothing else. */
-function replaceLink(target: string, link: string): void {
-  const there = lstatSync(link, { throwIfNoEntry: false });
-  if (there !== undefined && !there.isSymbolicLink())
-    throw new TeleopError('file-unwritable', `${link} already exists and is not a link`, {
-      hint: 'Choose another path for --port.',
-    });
-  if (there !== undefined) unlinkSync(link);
-  symlinkSync(target, link);
 }

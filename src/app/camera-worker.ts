@@ -11,8 +11,8 @@ import { monotonicClock } from '../core/time/clock.ts';
 import type { RobotModel } from '../geometry/robot-model.ts';
 import { readRobotBoard } from '../messages/robot-board.ts';
 import type { CameraReport } from '../messages/role-report.ts';
+import { lowerPriority } from '../native/thread-priority.ts';
 import { openCameraSource } from './registry.ts';
-import { lowerPriority } from './thread-priority.ts';
 import { type FailedMessage, failedMessage } from './worker-host.ts';
 
 /** What a camera thread is started with. */

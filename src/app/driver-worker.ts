@@ -5,8 +5,8 @@ import type { RobotModel } from '../geometry/robot-model.ts';
 import { requestShortSlice } from '../native/short-slice.ts';
 import type { DriverMemory } from '../robot/driver-thread/driver-boards.ts';
 import { DriverLoop } from '../robot/driver-thread/driver-loop.ts';
+import { type FreeMotionConfig, withFreeMotion } from '../robot/touch/free-motion-file.ts';
 import { type CarriedGripper, withGripper } from './carried-gripper.ts';
-import { type FreeMotionConfig, withFreeMotion } from './free-motion-file.ts';
 import { loadPlugin, pluginConfig } from './registry.ts';
 import { type FailedMessage, failedMessage } from './worker-host.ts';
 

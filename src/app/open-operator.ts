@@ -18,10 +18,10 @@ import { LINK_SOCKETS, type OperatorArm, TwoArmOperator } from '../operator/two-
 import { TwoArmRows } from '../operator/two-arm-rows.ts';
 import type { Rig } from '../rig/rig.ts';
 import { createPolicy } from '../robot/playout/policy.ts';
+import { sharedClock } from '../wire/clock-identity.ts';
 import { GuardedHandler } from '../wire/guarded-handler.ts';
 import { type DatagramHandler, type Outbox, peerOf, type Reactor, type SocketSpec } from '../wire/reactor.ts';
 import { OperatorTunnel } from '../wire/secure/operator-tunnel.ts';
-import { sharedClock } from './clock-identity.ts';
 import type { OpenRelay } from './input-relay.ts';
 import { recordedArm } from './recorded-robot.ts';
 import { loadPlugin, pluginConfig } from './registry.ts';

@@ -15,10 +15,10 @@ import { emptyRow } from '../messages/ring-row.ts';
 import type { WorldTelemetry } from '../messages/telemetry.ts';
 import { TRACE } from '../messages/trace-record.ts';
 import type { VideoEvent } from '../messages/video-event.ts';
+import { lowerPriority } from '../native/thread-priority.ts';
 import { episodeFile, labelEpisode } from '../record/episodes.ts';
 import { openSound } from '../record/media/sound-source.ts';
 import { EpisodeRecorder, type RecorderParts } from '../record/recorder.ts';
-import { lowerPriority } from './thread-priority.ts';
 
 /** What cannot cross from another thread. */
 type Made =

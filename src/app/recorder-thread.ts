@@ -89,7 +89,7 @@ export class RecorderThread {
         else if (message.kind === 'trouble') this.#hooks.say(message.text);
       },
       onGone: (error, code) => {
-        if (code === null) this.#onBug(error);
+        if (code === null) this.#onEnd(error);
       },
     });
     this.#closed = this.#worker.exited;
@@ -129,11 +129,11 @@ export class RecorderThread {
     this.#worker?.post(message);
   }
 
-  /** A bug in the recorder ends the recording, not the control. */
-  #onBug(error: Error): void {
+  /** Whatever ends the recorder ends the recording, not the control. */
+  #onEnd(error: Error): void {
     Atomics.store(this.#wanted, 0, 0);
     this.#worker = null;
-    const message = `Recording stopped by a bug in Farhand: ${error.message}. What was written is kept.`;
+    const message = `${endText(error)} What was written is kept.`;
     this.#status = { ...this.#status, state: 'failed', message };
     this.#loss = message;
     this.#hooks.say(message);
@@ -146,6 +146,12 @@ export class RecorderThread {
     await this.#closed;
   }
 }
+
+/** Too few file descriptors, as when the thread starts, are not a bug. */
+export const endText = (error: Error): string =>
+  /\bE[MN]FILE\b/.test(`${(error as NodeJS.ErrnoException).code} ${error.message}`)
+    ? 'Recording stopped: too many open files. Raise the limit with `ulimit -n 4096` and restart the operator.'
+    : `Recording stopped by a bug in Farhand: ${error.message}.`;
 
 const idle = (task: string): RecorderStatus => ({
   state: 'idle',

@@ -6,9 +6,11 @@ import type { CameraConfig } from '../camera/config.ts';
 import type { CameraSource, SourceHost, SourcePlugin } from '../camera/source.ts';
 import { TeleopError } from '../core/errors.ts';
 import { closest } from '../core/suggest.ts';
+import { PACKAGE_PREFIXES, pluginPackages } from '../files/plugin-packages.ts';
 import type { InputPlugin } from '../input/device.ts';
 import type { DriverPlugin } from '../robot/driver.ts';
 import type { GripperPlugin } from '../robot/gripper.ts';
+import { loadForeign } from './foreign-plugin.ts';
 
 interface Kinds {
   driver: DriverPlugin<unknown>;
@@ -25,8 +27,15 @@ const FOLDERS: Record<keyof Kinds, string> = {
 };
 const here = path.dirname(fileURLToPath(import.meta.url));
 
-/** The plug-ins of a kind: every `<name>.ts` or `<name>/index.ts` in its folder. There is no list to edit. */
-export const pluginNames = (kind: keyof Kinds): string[] => [...pluginFiles(kind).keys()].sort();
+/**
+ * The plug-ins of a kind: every `<name>.ts` or `<name>/index.ts` in its folder, and those outside Farhand. There is no
+ * list to edit.
+ */
+export const pluginNames = (kind: keyof Kinds): string[] =>
+  [...new Set([...ownPluginNames(kind), ...pluginPackages(kind).keys()])].sort();
+
+/** Those that ship with Farhand. */
+export const ownPluginNames = (kind: keyof Kinds): string[] => [...pluginFiles(kind).keys()].sort();
 
 function pluginFiles(kind: keyof Kinds): Map<string, string> {
   const folder = path.join(here, FOLDERS[kind]);
@@ -42,11 +51,13 @@ function pluginFiles(kind: keyof Kinds): Map<string, string> {
 
 export async function loadPlugin<K extends keyof Kinds>(kind: K, name: string): Promise<Kinds[K]> {
   const file = pluginFiles(kind).get(name);
+  const outside = file === undefined ? pluginPackages(kind).get(name) : undefined;
+  if (outside !== undefined) return (await loadForeign(kind, outside)) as Kinds[K];
   if (file === undefined) {
     const names = pluginNames(kind);
     const near = closest(name, names);
     throw new TeleopError('unknown-plugin', `there is no ${kind} named "${name}"`, {
-      hint: `${near ? `Did you mean "${near}"? ` : ''}Available: ${names.join(', ')}.`,
+      hint: `${near ? `Did you mean "${near}"? ` : ''}Available: ${names.join(', ')}. Others are packages: npm install ${PACKAGE_PREFIXES[kind]}${name}.`,
     });
   }
   const module = (await import(pathToFileURL(file).href)) as { default: Kinds[K] };

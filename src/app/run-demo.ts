@@ -6,6 +6,7 @@ import type { RoleReport } from '../messages/role-report.ts';
 import { armRigs } from '../rig/arms.ts';
 import { linkKeys, refuseWebrtc } from '../rig/link-keys.ts';
 import { loadRig, type Rig } from '../rig/rig.ts';
+import { temporaryKey } from '../rig/temporary-key.ts';
 import { readTraceParts } from '../trace/read-file.ts';
 import { createReport, summaryOf, type TraceSummary } from '../trace/report.ts';
 import { type Skew, SkewMeter } from '../trace/skew.ts';
@@ -16,7 +17,6 @@ import { freeTcpPort, freeUdpPorts, reserveUdpPort } from '../wire/transports/fr
 import { type Child, type ChildMessage, type ParentMessage, startChild } from './child.ts';
 import { type LinkEmulator, type LinkEmulatorOptions, startLinkEmulator } from './link-emulator.ts';
 import { preflight } from './preflight.ts';
-import { temporaryKey } from './temporary-key.ts';
 
 export interface DemoOptions {
   rig: string;
@@ -48,6 +48,8 @@ export interface DemoResult {
 }
 
 const GRACE_MS = 5000;
+/** An operator or console that is still starting has nothing to save, and reacts only once it has started. */
+const STARTING_GRACE_MS = 200;
 /** Settings that `--cameras` adds. */
 export const DEMO_CAMERAS = ['cameras.list.front.source=sim', 'cameras.list.pattern.source=test-pattern'];
 const MAX_RESTARTS = 3;
@@ -229,8 +231,11 @@ function noTrace(): TeleopError {
   });
 }
 
-/** Free ports for everything the user did not choose, so that two demos can run side by side. */
-async function portOverrides({ rig, overrides }: DemoOptions): Promise<string[]> {
+/**
+ * Free ports for everything the user did not choose, so that two demos can run side by side. With a page there is an
+ * input for replays.
+ */
+async function portOverrides({ rig, overrides, headless }: DemoOptions): Promise<string[]> {
   const { config, entries } = loadRig(rig, overrides);
   const keys = portKeys(config);
   const ports = await freeUdpPorts(keys.length);
@@ -238,6 +243,8 @@ async function portOverrides({ rig, overrides }: DemoOptions): Promise<string[]>
   added.push({ key: 'console.port', port: await freeTcpPort(config.console.host, config.console.port) });
   if (Object.keys(config.cameras.list).length > 0 && config.cameras.wire === 'zmq')
     added.push({ key: 'cameras.port', port: await freeTcpPort('127.0.0.1', config.cameras.port) });
+  if (!headless && config.arms === null && config.operator.inputs['joints'] === undefined)
+    added.push({ key: 'operator.inputs.joints.port', port: (await freeUdpPorts(1))[0]! });
   return added.filter(({ key }) => !isChosen(entries, key)).map(({ key, port }) => `${key}=${port}`);
 }
 
@@ -300,6 +307,7 @@ class Family {
   readonly #options: DemoOptions;
   readonly #switch: LinkSwitch;
   readonly #children = new Map<string, Child>();
+  readonly #started = new Set<Child>();
   readonly #restarts = new Map<string, number>();
   #fail: (error: unknown) => void = () => {};
   #ending = false;
@@ -327,6 +335,7 @@ class Family {
     const child = startChild(verb, args, (message) => this.#send(verb, message));
     this.#children.set(verb, child);
     const info = await child.ready;
+    this.#started.add(child);
     if (verb === 'console') this.#sendLink();
     void child.exited.then((code) => this.#onExit(verb, code));
     return info;
@@ -383,6 +392,10 @@ class Family {
   /** Ends the operator first, so that its last commands get receipts; then the robot. */
   async end(): Promise<void> {
     this.#ending = true;
-    for (const verb of ['operator', 'console', 'robot']) await this.#children.get(verb)?.end(GRACE_MS);
+    for (const verb of ['operator', 'console', 'robot']) {
+      const child = this.#children.get(verb);
+      const isIdle = verb !== 'robot' && child !== undefined && !this.#started.has(child);
+      await child?.end(isIdle ? STARTING_GRACE_MS : GRACE_MS);
+    }
   }
 }

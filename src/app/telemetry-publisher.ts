@@ -6,6 +6,7 @@ import { RecordRing } from '../core/memory/ring.ts';
 import { SnapshotBoard } from '../core/memory/snapshot.ts';
 import type { StructOf } from '../core/memory/struct-layout.ts';
 import { parseJson } from '../core/parse-json.ts';
+import { monotonicClock } from '../core/time/clock.ts';
 import type { RobotModel } from '../geometry/robot-model.ts';
 import { HAND_POINTS } from '../hand/points.ts';
 import { sideRequestSchema } from '../messages/desk-requests.ts';
@@ -20,6 +21,7 @@ import { WORLD_POSE_SIZE, WORLD_STATE } from '../messages/world-state.ts';
 import { BOARD, BOARD_INPUTS, boardWords } from '../operator/board.ts';
 import { LiveFeel } from '../operator/live-feel.ts';
 import { type PersonBoard, personBoard, writePersonBoard } from '../operator/person-board.ts';
+import { twoArmTelemetry } from '../operator/two-arm-telemetry.ts';
 import type { Side } from '../rig/arms-config.ts';
 import { savePerson } from '../rig/people.ts';
 import type { Rig } from '../rig/rig.ts';
@@ -30,7 +32,6 @@ import { peerAddress, peerPort } from '../wire/reactor.ts';
 import { socketError } from '../wire/transports/socket-error.ts';
 import type { RecorderThread } from './recorder-thread.ts';
 import type { RoleMemory } from './role-memory.ts';
-import { twoArmTelemetry } from './two-arm-telemetry.ts';
 
 const PERIOD_MS = 33;
 /** A contact is published without waiting for the next message: people feel a delay. */
@@ -285,6 +286,7 @@ function telemetryBuilder(
         disagreementRad: finite(round(shown.disagreementRad, 1e4)),
         filterDelayMs: finite(shown.filterDelayNs / 1e6),
         estopMs: finite(shown.estopNs / 1e6),
+        estopConfirmedNs: finite(shown.estopConfirmedNs),
         limitTowards: Number.isFinite(shown.limitTowards[0])
           ? Array.from(shown.limitTowards, (x) => round(x, 1e3))
           : null,
@@ -307,6 +309,7 @@ function telemetryBuilder(
             limitedBy: connected ? shown.limitedBy : '',
             externalNm: torques(shown.externalNm),
             gripperN: finite(shown.gripperN),
+            readingMs: finite((monotonicClock.nowNs() - shown.stateRobotNs + shown.offsetNs) / 1e6),
             clearanceM: finite(shown.clearanceM),
             nearest,
             ...(motors && { motors }),

@@ -110,7 +110,7 @@ describe('SliceAssembler', () => {
     fc.assert(
       fc.property(
         fc.constantFrom(...variants),
-        fc.integer({ min: 1, max: 2 ** 40 }),
+        fc.integer({ min: 2, max: 2 ** 40 }),
         fc.integer({ min: 4, max: 20_000 }),
         fc.infiniteStream(fc.nat(1000)),
         (variant, frameId, size, chance) => {
@@ -119,8 +119,7 @@ describe('SliceAssembler', () => {
           const doubled = [...packets, ...packets].sort(() => (chance.next().value % 3) - 1);
           const { feed, pictures } = bench();
           // The sender's variant is learnt from its first frame, which must arrive in order.
-          for (const packet of cut(picture(4), frameId - 1 || frameId, variant))
-            if (frameId > 1) feed(packet);
+          for (const packet of cut(picture(4), frameId - 1, variant)) feed(packet);
           const before = pictures.length;
           for (const packet of doubled) feed(packet, 1e4);
           assert.deepEqual(pictures.slice(before).map(hex), [hex(jpeg)]);

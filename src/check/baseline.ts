@@ -54,9 +54,11 @@ export async function startBaseline(place: Place, probes: ProbeRequest): Promise
   };
   const [command, ...args] = place.at('tx', [process.execPath, PROCESS, JSON.stringify(request)]);
   const child = spawn(command!, args, { stdio: ['pipe', 'pipe', 'pipe'] });
+  const output = collect(child);
+  // A blank line: it is ready. A busy machine may take longer to start it than the whole measurement.
+  await Promise.race([once(child.stdout, 'data'), output]);
   const { icmpHost } = request;
   const ping = icmpHost !== null && (await isIcmpRefused()) ? startPing(place, icmpHost, request.hz) : null;
-  const output = collect(child);
   return {
     async stop() {
       child.kill('SIGTERM');

@@ -11,5 +11,8 @@ process.on('SIGTERM', end);
 // The check holds stdin open; if it dies, the probes end.
 process.stdin.on('close', end).resume();
 process.on('SIGINT', () => {});
-const result = await probe(await loadLibc(), request, () => over);
+const libc = await loadLibc();
+// From here on an end request is answered with a result.
+process.stdout.write('\n');
+const result = await probe(libc, request, () => over);
 process.stdout.write(`${JSON.stringify(result)}\n`, () => process.exit(0));

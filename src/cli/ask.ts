@@ -63,7 +63,8 @@ Exit code 1: not confirmed. It does not replace an emergency stop that cuts the 
 export const resetVerb = shortForm(
   'reset',
   'Clears a latched stop through the operator on this machine, and waits until the robot confirms it.',
-  'The robot is then idle; arming and engaging are separate steps. Exit code 1: not confirmed, or not stopped.',
+  `The robot is then idle; arming and engaging are separate steps. Exit code 1: not confirmed, not stopped, or stopped
+again within 0.5 s.`,
 );
 
 async function ask(given: Given, kind: string): Promise<number> {

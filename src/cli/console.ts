@@ -26,12 +26,14 @@ with the code it prints. See docs/headset.md.`,
     if (given.values['devices']) return listDevices();
     if (given.values['forget'] !== undefined) return forgetDevice(String(given.values['forget']));
     const lan = given.values['lan'] ? ['console.host=0.0.0.0', 'console.https=true'] : [];
-    const { config } = loadRig(String(given.values['rig'] ?? 'demo'), [...lan, ...given.overrides]);
+    const rig = String(given.values['rig'] ?? 'demo');
+    const { config } = loadRig(rig, [...lan, ...given.overrides]);
     await preflight(config, ['console']);
     const ended = new Promise<void>((resolve) => onEndRequest(resolve));
     const sendToParent = parentChannel();
     const askLink = (profile: string) => void sendToParent({ kind: 'link', profile });
-    const handle = await openConsole(config, process.connected ? { askLink } : {});
+    const rigArgs = ['--rig', rig, ...given.overrides];
+    const handle = await openConsole(config, { rigArgs, ...(process.connected && { askLink }) });
     process.on('message', (message: ParentMessage) => {
       if (message.kind === 'link') handle.sendLink(message.link);
     });

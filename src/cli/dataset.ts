@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { TeleopError } from '../core/errors.ts';
 import { type CheckedDataset, checkDataset } from '../record/lerobot/check.ts';
 import { videoKeysOf } from '../record/lerobot/layout.ts';
@@ -52,6 +53,10 @@ that push adds as README.md. PLACE is hf://OWNER/NAME[@BRANCH] (HF_TOKEN, HF_END
         hint: 'For example `farhand dataset check datasets/cups`.',
       });
     const decode = action === 'info' ? 'none' : given.values['decode'] === true ? 'all' : 'sample';
+    if (!existsSync(dir))
+      throw new TeleopError('file-missing', `There is no folder ${dir}.`, {
+        hint: 'Give the folder of a LeRobot v3 dataset, the one that contains meta/info.json.',
+      });
     const checked = await checkDataset(dir, decode);
     if (checked.info === null && action === 'info')
       throw new TeleopError('bad-dataset', `${dir}: ${checked.problems.list.map(problemText).join('; ')}`, {
@@ -107,5 +112,9 @@ function checkText(dir: string, { problems, episodes, pictures }: CheckedDataset
   if (problems.total === 0)
     return `${dir}: ${episodes.length} episodes, ${total === 0 ? 'no pictures' : seen}, no violations`;
   const more = problems.unreported.map(({ rule, file, count }) => `${rule}: ${file}: ${count} more`);
-  return [...problems.list.map(problemText), ...more, `${problems.total} violations`].join('\n');
+  return [
+    ...problems.list.map(problemText),
+    ...more,
+    problems.total === 1 ? '1 violation' : `${problems.total} violations`,
+  ].join('\n');
 }

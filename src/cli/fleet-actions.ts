@@ -17,7 +17,7 @@ import type { FleetConfig } from '../rig/fleet-config.ts';
 import { loadRig } from '../rig/rig.ts';
 import { type Given, numberOption } from './arguments.ts';
 import { describeOperator } from './operator.ts';
-import { runRole } from './role-verb.ts';
+import { loadRole, runRole } from './role-verb.ts';
 
 export const LOCAL_BROKER = 'nats://127.0.0.1:4222';
 const LOG_LINES = 50;
@@ -114,7 +114,12 @@ async function show(connection: FleetConnection, robot: string, given: Given): P
 
 async function operate(given: Given): Promise<number> {
   const robot = robotOf(given, 2);
-  const { config } = loadRig(String(given.values['rig'] ?? 'demo'), given.overrides);
+  const { config, notes } = await loadRole(
+    'operator',
+    String(given.values['rig'] ?? 'demo'),
+    given.overrides,
+  );
+  for (const note of notes) console.error(`farhand: ${note}`);
   const audioPort = numberOption(given, 'audio', 1024, 65_534) ?? undefined;
   const access = accessOf(given, 'me');
   const json = given.values['json'] === true;

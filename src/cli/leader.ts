@@ -64,19 +64,16 @@ and docs/drivers/so101.md.`,
     const ended = new Promise<void>((resolve) => onEndRequest(resolve));
     const { motors, gripper, ...arm } = chosenArm(given);
     const model = loadModel(String(given.values['model'] ?? arm.model));
-    const joints = jointsSink(given, model, gripper);
-    const sink =
-      joints ?? new RctpSink(target(String(given.values['to'] ?? '127.0.0.1:8888')), model, gripper);
-    const leader = await Leader.open({
-      port,
+    const settings = {
       baudRate: numberOption(given, 'baud', 9600, 4_500_000) ?? 1_000_000,
       joints: model.joints.length,
       hz: numberOption(given, 'hz', 10, 500) ?? 100,
-      sink,
-      gripper,
       springMa: arm.hasSpring ? Math.round(numberOption(given, 'spring', 0, 300) ?? 100) : 0,
-      motors,
-    });
+    };
+    const joints = jointsSink(given, model, gripper);
+    const sink =
+      joints ?? new RctpSink(target(String(given.values['to'] ?? '127.0.0.1:8888')), model, gripper);
+    const leader = await Leader.open({ ...settings, port, sink, gripper, motors });
     console.log(`leader on ${port} → ${sink.name}`);
     if (joints !== null) onEnter(() => console.log(joints.toggle() ? 'following' : 'let go'));
     await ended;

@@ -7,9 +7,12 @@ import { loadRig, type Rig } from '../rig/rig.ts';
 import { rigModel } from '../rig/robot-models.ts';
 import { expectWords, type Given, JSON_OPTION, numberOption, RIG_OPTION, type Verb } from './arguments.ts';
 import { openBrowser } from './open-browser.ts';
-import { onEndRequest } from './process.ts';
+import { onEndRequest, parentChannel } from './process.ts';
 import { progressLine } from './progress.ts';
 import { recordDirOf } from './record-dir.ts';
+
+/** How often progress is reported to a parent process. */
+const REPORT_MS = 200;
 
 export const replayVerb: Verb = {
   name: 'replay',
@@ -29,7 +32,11 @@ be armed, and the operator must have the input "joints" (operator.inputs.joints=
   async run(given: Given) {
     expectWords(replayVerb, given, 1, 1);
     const json = given.values['json'] === true;
-    const say = (text: string) => void (json || console.log(text));
+    const report = parentChannel();
+    const say = (text: string) => {
+      if (!json) console.log(text);
+      void report({ kind: 'saying', text });
+    };
     const [source, second] = await findEpisodes([given.words[0]!], recordDirOf(given));
     if (source === undefined || second !== undefined)
       throw new TeleopError('bad-option', 'replay takes exactly one episode', {
@@ -42,6 +49,7 @@ be armed, and the operator must have the input "joints" (operator.inputs.joints=
     const stop = new AbortController();
     onEndRequest(() => stop.abort());
     const progress = progressLine('playing');
+    let reportedMs = 0;
     const play = async (rig: Rig, arm: boolean) => {
       const desk = await JointDesk.open(rig);
       try {
@@ -50,7 +58,12 @@ be armed, and the operator must have the input "joints" (operator.inputs.joints=
           speed,
           arm,
           say,
-          onProgress: progress.update,
+          onProgress(doneS, totalS) {
+            progress.update(doneS, totalS);
+            if (performance.now() - reportedMs < REPORT_MS) return;
+            reportedMs = performance.now();
+            void report({ kind: 'played', doneS, totalS });
+          },
           stop: stop.signal,
         });
       } finally {

@@ -1,4 +1,5 @@
 import type { Companion } from '../app/fleet/companion.ts';
+import { ownPorts } from '../app/operator-ports.ts';
 import { preflight } from '../app/preflight.ts';
 import { EndedEarly, startRole } from '../app/role.ts';
 import { TeleopError } from '../core/errors.ts';
@@ -7,7 +8,7 @@ import type { RoleReady, RoleReport } from '../messages/role-report.ts';
 import { episodeText } from '../record/quality-text.ts';
 import { oneArm } from '../rig/arms.ts';
 import { areStillPaired, pairings } from '../rig/link-keys.ts';
-import { loadRig, type Rig } from '../rig/rig.ts';
+import { type LoadedRig, loadRig, type Rig } from '../rig/rig.ts';
 import { expectWords, type Given, JSON_OPTION, type OptionSpec, RIG_OPTION, type Verb } from './arguments.ts';
 import { cameraLine } from './camera-text.ts';
 import { leave, onEndRequest, parentChannel } from './process.ts';
@@ -59,7 +60,8 @@ export function roleVerb(
       const overrides = used.map(
         ([name, { key, set = (value: string) => value }]) => `${key}=${set(String(given.values[name]))}`,
       );
-      const loaded = loadRig(String(given.values['rig'] ?? 'demo'), [...given.overrides, ...overrides]);
+      const name = String(given.values['rig'] ?? 'demo');
+      const loaded = await loadRole(role, name, [...given.overrides, ...overrides]);
       for (const note of loaded.notes) console.error(`farhand: ${note}`);
       const arm = given.values['arm'];
       const config = typeof arm === 'string' ? oneArm(loaded.config, arm) : loaded.config;
@@ -68,6 +70,16 @@ export function roleVerb(
     },
   };
   return verb;
+}
+
+/** The rig of a role. An operator beside another one gets ports of its own. */
+export async function loadRole(role: Role, name: string, overrides: readonly string[]): Promise<LoadedRig> {
+  const loaded = loadRig(name, overrides);
+  const own = role === 'operator' ? await ownPorts(loaded) : [];
+  if (own.length === 0) return loaded;
+  const { config, entries, notes } = loadRig(name, [...overrides, ...own]);
+  const note = `another operator runs on this machine, so this one has ${own.join(' ')}: give these to \`farhand console\`, \`ask\` and \`estop\``;
+  return { config, entries, notes: [...notes, note] };
 }
 
 /** Runs a role until it ends, with its companion if it is part of a fleet. Returns the exit code. */

@@ -58,11 +58,14 @@ Protocols: ${Object.keys(PROTOCOLS).join(', ')}.`,
     });
     const endNs = sending.startNs + options.seconds * 1e9;
     const ended = () => stopped || monotonicClock.nowNs() >= endNs;
-    if (options.source === 'figure8') await sendFigure(sending, options, endNs, ended);
-    else await sendLines(sending, options, endNs, ended);
-    await sending.flush();
+    try {
+      if (options.source === 'figure8') await sendFigure(sending, options, endNs, ended);
+      else await sendLines(sending, options, endNs, ended);
+      await sending.flush();
+    } finally {
+      await new Promise<void>((resolve) => socket.close(resolve));
+    }
     const report = sending.report();
-    await new Promise<void>((resolve) => socket.close(resolve));
     console.log(given.values['json'] === true ? JSON.stringify(report) : reportText(report, options));
     return report.refused > 0 || report.failed > 0 ? 1 : 0;
   },

@@ -16,6 +16,7 @@ const unit: ServiceUnit = {
   node: process.execPath,
   bin: path.resolve('bin/farhand'),
   workingDirectory: tmpdir(),
+  home: '/home/daemon',
   realtimePriority: 80,
 };
 
@@ -46,5 +47,15 @@ describe('a systemd unit', () => {
     });
     const ours = stderr.split('\n').filter((line) => line.includes(unitName('robot')));
     assert.deepEqual([status, ours], [0, []], stderr);
+  });
+
+  it('is sandboxed: exposure of at most 3 of 10 by systemd’s own count', {
+    skip: needs('systemd-analyze'),
+  }, () => {
+    const file = path.join(temporaryFolder('unit'), unitName('robot'));
+    writeFileSync(file, unitText(unit));
+    const args = ['security', '--offline=true', '--threshold=30', '--no-pager', file];
+    const { status, stdout, stderr } = spawnSync('systemd-analyze', args, { encoding: 'utf8' });
+    assert.equal(status, 0, stdout.split('\n').slice(-3).join('\n') + stderr);
   });
 });

@@ -12,6 +12,8 @@ export interface ServiceUnit {
   node: string;
   bin: string;
   workingDirectory: string;
+  /** Home of the account: its keys and settings are below it. */
+  home: string;
   /** Highest SCHED_FIFO priority that the control thread may request. */
   realtimePriority: number;
 }
@@ -50,9 +52,7 @@ export function unitText(unit: ServiceUnit): string {
     'LimitNOFILE=65536',
     // When memory runs out, the kernel kills other processes first.
     'OOMScoreAdjust=-800',
-    'NoNewPrivileges=true',
-    'ProtectSystem=full',
-    'PrivateTmp=true',
+    ...sandbox(unit),
     '',
     '[Install]',
     'WantedBy=multi-user.target',
@@ -60,6 +60,33 @@ export function unitText(unit: ServiceUnit): string {
   ];
   return lines.join('\n');
 }
+
+/**
+ * What the process cannot do even if an attacker controls it. It may write only its folders, and reach only serial ports,
+ * cameras, sound and input devices. V8 needs memory that is writable and executable, so that cannot be denied.
+ */
+const sandbox = ({ workingDirectory, home }: ServiceUnit): string[] => [
+  'NoNewPrivileges=true',
+  'CapabilityBoundingSet=',
+  'ProtectSystem=strict',
+  'ProtectHome=read-only',
+  `ReadWritePaths=${quoted(workingDirectory)} ${quoted(`-${home}/.local/state`)}`,
+  'PrivateTmp=true',
+  'DevicePolicy=closed',
+  ...['ttyUSB', 'ttyACM', 'ttyAMA', 'ttyS', 'video4linux', 'alsa', 'input'].map(
+    (device) => `DeviceAllow=char-${device} rw`,
+  ),
+  ...['Clock', 'ControlGroups', 'Hostname', 'KernelLogs', 'KernelModules', 'KernelTunables'].map(
+    (part) => `Protect${part}=true`,
+  ),
+  ...['Namespaces', 'SUIDSGID'].map((part) => `Restrict${part}=true`),
+  'RestrictAddressFamilies=AF_INET AF_INET6 AF_UNIX AF_CAN AF_NETLINK',
+  'LockPersonality=true',
+  'RemoveIPC=true',
+  'SystemCallArchitectures=native',
+  'SystemCallFilter=@system-service',
+  'SystemCallErrorNumber=EPERM',
+];
 
 function words({ role, fleet }: ServiceUnit): string[] {
   if (fleet === undefined) return [role];

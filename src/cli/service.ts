@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { TeleopError } from '../core/errors.ts';
@@ -11,6 +11,7 @@ import { type ServiceUnit, unitName, unitText } from './service-unit.ts';
 
 const ROLES = ['robot', 'operator', 'console', 'fleet'] as const;
 const FOLDER = '/etc/systemd/system';
+const ACCOUNTS = '/etc/passwd';
 const MAX_PRIORITY = 80;
 
 export const serviceVerb: Verb = {
@@ -74,7 +75,8 @@ function unitOf(given: Given): ServiceUnit {
     overrides: given.overrides,
     node: process.execPath,
     bin: path.join(packageRoot, 'bin', 'farhand'),
-    workingDirectory: path.resolve(String(given.values['dir'] ?? `/home/${user}`)),
+    workingDirectory: path.resolve(String(given.values['dir'] ?? homeOf(user))),
+    home: homeOf(user),
     realtimePriority: MAX_PRIORITY,
   };
 }
@@ -95,6 +97,13 @@ function fleetOf({ values: { fleet, creds } }: Given, role: ServiceUnit['role'])
       hint: 'Copy the credentials to this machine first, readable by the account of the service.',
     });
   return { fleet: { url: fleet, credentials: path.resolve(creds) } };
+}
+
+/** As in the list of accounts, or where it would be. */
+function homeOf(user: string): string {
+  const accounts = existsSync(ACCOUNTS) ? readFileSync(ACCOUNTS, 'utf8').split('\n') : [];
+  const fields = accounts.find((line) => line.startsWith(`${user}:`))?.split(':');
+  return fields?.[5] ?? `/home/${user}`;
 }
 
 const isRole = (name: string | undefined): name is ServiceUnit['role'] => ROLES.some((role) => role === name);

@@ -82,7 +82,7 @@ export async function runFarhand(args: readonly string[]): Promise<number> {
 }
 
 async function overview(): Promise<string> {
-  const verbs = (await loadAll()).map((verb) => `  ${verb.name.padEnd(10)}${verb.about}`).join('\n');
+  const verbs = (await loadAll()).map((verb) => `  ${verb.name.padEnd(12)}${verb.about}`).join('\n');
   return `farhand: robot teleoperation with every millisecond measured.
 
 Usage: farhand VERB [options] [key=value …]

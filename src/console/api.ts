@@ -5,21 +5,25 @@ import { type Answering, readBody, replyError, replyJson } from '../http/replies
 import { requestUrl } from '../http/request-url.ts';
 import type { DeviceReport, ExportJob } from '../messages/console.ts';
 import type { Rig } from '../rig/rig.ts';
+import { type RobotMesh, rigMeshes } from '../rig/robot-meshes.ts';
 import type { Access } from './access.ts';
 import { answerScores, datasetName, listDatasets, startEdit } from './datasets-api.ts';
 import { DoctorRun } from './doctor-run.ts';
 import { EpisodeLibrary } from './episode-library.ts';
 import { answerEpisodes } from './episodes-api.ts';
 import { ExportRunner } from './export-job.ts';
+import { answerMesh } from './meshes-api.ts';
 
 /** What a viewer may request. Not the doctor, which puts load on this machine. */
-const READ_ONLY = /^GET \/api\/(devices|export|datasets(\/.*)?|episodes(\/.*)?)$/;
+const READ_ONLY = /^GET \/api\/(devices|export|meshes\/\d+|datasets(\/.*)?|episodes(\/.*)?)$/;
 
 const exportBody = z.strictObject({ name: datasetName });
 
 type Answer = (request: IncomingMessage, response: ServerResponse, url: URL) => Promise<void>;
 
 export interface Api {
+  /** Meshes of the robot. */
+  meshes: readonly RobotMesh[];
   handle(request: IncomingMessage, response: ServerResponse): Answering;
   close(): void;
 }
@@ -32,6 +36,7 @@ export function createApi(
   onExport: (job: ExportJob) => void,
 ): Api {
   const doctor = new DoctorRun();
+  const meshes = rigMeshes(rig.model);
   const dir = recordDir(rig);
   const library = dir === null ? null : new EpisodeLibrary(dir);
   const exports = new ExportRunner(onExport);
@@ -50,6 +55,9 @@ export function createApi(
   const answerTo = (request: IncomingMessage, pathname: string): Answer | undefined => {
     if (request.method === 'GET' && /^\/api\/episodes(\/|$)/.test(pathname))
       return (_request, response, url) => answerEpisodes(library, url, response);
+    const [, mesh] = /^\/api\/meshes\/(\d+)$/.exec(pathname) ?? [];
+    if (request.method === 'GET' && mesh !== undefined)
+      return (_request, response) => answerMesh(meshes, Number(mesh), response);
     const [, dataset] = /^\/api\/datasets\/([^/]+)$/.exec(pathname) ?? [];
     if (request.method === 'GET' && dataset !== undefined && datasets !== null)
       return (_request, response) => answerScores(datasets, dataset, response);
@@ -65,6 +73,7 @@ export function createApi(
     await route(request, response, url);
   };
   return {
+    meshes,
     close() {
       library?.close();
       exports.close();

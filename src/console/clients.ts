@@ -1,6 +1,6 @@
 import { EntryBoundary } from '../core/entry-boundary.ts';
 import { encodeEnvelope, XR_MAX_BYTES, xrAsksEstop, xrStamps } from '../input/codecs/webxr-codec.ts';
-import type { LinkRequest } from '../messages/console.ts';
+import type { LinkRequest, ReplayRequest } from '../messages/console.ts';
 import type { AccessMessage, AccessRefusal, AccessState } from '../messages/console-access.ts';
 import type { DeskRequest } from '../messages/telemetry.ts';
 import { writeTag } from '../wire/codecs/frame.ts';
@@ -15,8 +15,11 @@ const MAX_BACKLOG_BYTES = 64 * 1024;
 const TICK_MS = 250;
 const REPEAT_REFUSAL_MS = 1000;
 
-/** Forwards a page's request to the operator, or to the process that runs the emulated link of a demo. */
-export type Forward = (request: DeskRequest | LinkRequest) => void;
+/**
+ * Forwards a page's request to the operator, to the process that runs the emulated link of a demo, or to a replay.
+ * `page` is the number of the page that sent it.
+ */
+export type Forward = (request: DeskRequest | LinkRequest | ReplayRequest, page: number) => void;
 
 /** A page's connection: a WebSocket or something with the same interface. */
 export interface PageSocket {
@@ -39,6 +42,8 @@ export interface ClientsOptions {
   rtcAddress: string;
   /** Reports, once, why peer connections are unavailable. */
   warn(text: string): void;
+  /** Called when another page, or none, is in control; with the number of that page. */
+  onHolder?(page: number | null): void;
   /** Called for every rejected message. */
   onRefused?(reason: AccessRefusal): void;
 }
@@ -148,12 +153,12 @@ export class ConsoleClients {
     if (client.path.receive(request, receivedNs)) return;
     const refusal = this.#refusal(client, request);
     if (refusal !== null) this.#refuse(client, request.kind, refusal);
-    else forward(request.kind === 'hand' ? stamped(request, client) : (request as DeskRequest));
+    else forward(request.kind === 'hand' ? stamped(request, client) : (request as DeskRequest), client.page);
   }
 
   /** Null: permitted. The first action takes control if no page has it. */
   #refusal(client: Client, request: PageRequest): AccessRefusal | null {
-    if (request.kind === 'estop') return null;
+    if (request.kind === 'estop' || (request.kind === 'replay' && request.action === 'stop')) return null;
     if (client.caller.role === 'viewer') return 'viewer';
     // A hand with an open clutch is no action: pages send their hand's pose all the time.
     const acts = request.kind !== 'hand' || request.clutch;
@@ -219,6 +224,7 @@ export class ConsoleClients {
 
   #sendAll(): void {
     const { holder } = this.lease;
+    this.#options.onHolder?.(holder?.page ?? null);
     for (const client of this.#clients) {
       const access: AccessState = {
         kind: 'access',

@@ -1,5 +1,5 @@
 import type { RobotModel } from '../geometry/robot-model.ts';
-import type { ConsoleArm, ConsoleHello } from '../messages/console.ts';
+import type { ConsoleArm, ConsoleHello, ConsoleMesh } from '../messages/console.ts';
 import { type ArmRig, basePlacement } from '../rig/arms.ts';
 import type { Rig } from '../rig/rig.ts';
 
@@ -8,6 +8,7 @@ export function helloOf(
   rig: Rig,
   arms: readonly (ArmRig & { model: RobotModel })[],
   cameras: string[],
+  meshes: ConsoleMesh[] = [],
 ): ConsoleHello {
   const main = arms.at(-1)!;
   const { groundZM, obstacles, slowdownM, stopM } = main.rig.robot;
@@ -20,6 +21,7 @@ export function helloOf(
     scene,
     cameras,
     stereo: [...rig.cameras.stereo],
+    ...(meshes.length > 0 && { meshes }),
     ...(rig.arms && { arms: arms.map(({ side, model }) => consoleArm(rig, side!, model)) }),
   };
 }

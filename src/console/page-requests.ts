@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { type JsonProblem, parseJson } from '../core/parse-json.ts';
-import type { LinkRequest } from '../messages/console.ts';
+import type { LinkRequest, ReplayRequest } from '../messages/console.ts';
 import type { AccessRequest } from '../messages/console-access.ts';
 import { deskRequestSchemas } from '../messages/desk-requests.ts';
 import type { DeskRequest } from '../messages/telemetry.ts';
@@ -8,12 +8,26 @@ import type { DeskRequest } from '../messages/telemetry.ts';
 /** The longest message a page sends: the signal that sets up a peer connection. */
 export const MAX_MESSAGE_BYTES = 16 * 1024;
 
+/** An id, not a path. */
+const episodeName = z
+  .string()
+  .max(128)
+  .regex(/^[\w][\w.-]*$/);
+
 const signal = z.union([
   z.strictObject({ type: z.literal('answer'), sdp: z.string() }),
   z.strictObject({ candidate: z.string().max(512), mid: z.string().max(64) }),
 ]);
 
-export type PageRequest = AccessRequest | LinkRequest | DeskRequest;
+const replay = z.discriminatedUnion('action', [
+  z.strictObject({
+    ...{ kind: z.literal('replay'), action: z.literal('start'), episode: episodeName },
+    speed: z.number().min(0.1).max(1),
+  }),
+  z.strictObject({ kind: z.literal('replay'), action: z.literal('stop') }),
+]);
+
+export type PageRequest = AccessRequest | LinkRequest | ReplayRequest | DeskRequest;
 
 const pageRequestSchema: z.ZodType<PageRequest, unknown> = z.discriminatedUnion('kind', [
   ...deskRequestSchemas,
@@ -21,6 +35,7 @@ const pageRequestSchema: z.ZodType<PageRequest, unknown> = z.discriminatedUnion(
   z.strictObject({ kind: z.literal('probed'), t0: z.number(), t1: z.number(), t2: z.number() }),
   z.strictObject({ kind: z.literal('rtc'), signal }),
   z.strictObject({ kind: z.literal('rtc-start') }),
+  replay,
   z.strictObject({ kind: z.literal('link'), profile: z.string().max(64) }),
 ]);
 

@@ -17,8 +17,10 @@ import { CameraViews } from './camera-views.ts';
 import { ConsoleClients } from './clients.ts';
 import { helloOf } from './hello.ts';
 import { isLoopback, type Listener, openListener } from './listener.ts';
+import { consoleMesh } from './meshes-api.ts';
 import { MAX_MESSAGE_BYTES } from './page-requests.ts';
 import type { Pairing } from './pairing.ts';
+import { ReplayRunner } from './replay-run.ts';
 import { socketRouter } from './route-sockets.ts';
 
 /** A page that cannot keep up gets fewer messages, never a backlog. */
@@ -28,6 +30,8 @@ export interface ConsoleOptions {
   devices: () => Promise<DeviceReport>;
   /** Asks the process that runs the emulated link of a demo to change it; absent without one. */
   askLink?: (profile: string) => void;
+  /** Options and settings with which a verb finds the same rig; without them nothing can be replayed. */
+  rigArgs?: readonly string[];
   guard?: GuardOptions;
 }
 
@@ -43,7 +47,7 @@ export interface ConsoleHandle {
 /** The console process: the page, its WebSocket, and datagrams to and from the operator process. */
 export async function startConsole(
   rig: Rig,
-  { devices, askLink, guard = {} }: ConsoleOptions,
+  { devices, askLink, rigArgs, guard = {} }: ConsoleOptions,
 ): Promise<ConsoleHandle> {
   const root = webRoot();
   const arms = armRigs(rig).map((arm) => ({ ...arm, model: rigModel(arm.rig) }));
@@ -53,13 +57,17 @@ export async function startConsole(
   });
   const accessApi = new AccessApi(access, () => listener.lan);
   const api = createApi(rig, access, devices, (job) => sendAll(JSON.stringify({ kind: 'export', job })));
+  const replays = new ReplayRunner(rigArgs ?? null, rig.record.dir, (job) =>
+    sendAll(JSON.stringify({ kind: 'replay', job })),
+  );
   const operator = openOperatorLink(rig.console);
   const cameras = await CameraViews.open(
     rig,
     (reason) => console.error(`farhand: ${reason}`),
     (event) => operator.video(event),
   );
-  const desk: Desk = { hello: helloOf(rig, arms, cameras.names), link: null };
+  const meshes = api.meshes.map(consoleMesh);
+  const desk: Desk = { hello: helloOf(rig, arms, cameras.names, meshes), link: null };
   const http = createServer(
     answering('console', (request, response) => {
       if (!isKnownHost(request)) return void response.writeHead(403).end('Forbidden\n');
@@ -86,6 +94,7 @@ export async function startConsole(
     nowNs: monotonicClock.nowNs,
     rtcAddress: isLoopback(rig.console.host) ? '127.0.0.1' : rig.console.host.replace(/^0\.0\.0\.0$/, ''),
     warn: (text) => console.error(`farhand: ${text}`),
+    onHolder: (page) => replays.controlledBy(page),
   });
   sockets.on('connection', (socket, request: IncomingMessage) => {
     socket.on('error', () => {});
@@ -93,8 +102,10 @@ export async function startConsole(
     if (caller === null) return socket.close(4001, 'forgotten');
     socket.send(JSON.stringify(desk.hello));
     if (desk.link !== null) socket.send(JSON.stringify(desk.link));
-    clients.add(socket, caller, (request) => {
+    if (replays.job.state === 'running') socket.send(JSON.stringify({ kind: 'replay', job: replays.job }));
+    clients.add(socket, caller, (request, page) => {
       if (request.kind === 'link') askLink?.(request.profile);
+      else if (request.kind === 'replay') replays.take(request, page);
       else operator.forward(request);
     });
   });
@@ -121,6 +132,7 @@ export async function startConsole(
     },
     close() {
       clients.close();
+      replays.close();
       operator.close();
       cameras.close();
       api.close();

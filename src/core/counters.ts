@@ -43,6 +43,7 @@ export const REASONS = [
   'rate-limited',
   'receipt-unknown',
   'replayed',
+  'rough-stamp',
   'row-dropped',
   'row-skipped',
   'send-failed',

@@ -5,6 +5,7 @@ export type ErrorCode =
   | 'bad-episode'
   | 'bad-model'
   | 'bad-option'
+  | 'bad-plugin'
   | 'build-missing'
   | 'bus-failed'
   | 'camera-failed'

@@ -32,6 +32,9 @@ export interface InputDevice {
   readonly recordPresses?: number;
   /** The same for its button that hands the robot back to a policy. */
   readonly handBackPresses?: number;
+  /** The same for requests to arm, or to engage again after a hold, and to reset a stop. */
+  readonly armPresses?: number;
+  readonly resetPresses?: number;
   /** The newest state of the robot's simulated world, for an input that acts in it. Valid only during the call. */
   see?(world: WorldState, task: string): void;
   /** Arrival of the message that the last `sample` is made of, if that is not the newest; NaN: unknown. */

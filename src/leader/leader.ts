@@ -53,7 +53,10 @@ export class Leader {
       serialLine(options.port, options.baudRate),
       options.motors.protocol,
       monotonicClock,
-    );
+    ).catch((error: unknown) => {
+      options.sink.close();
+      throw error;
+    });
     const leader = new Leader(options, bus);
     try {
       await leader.#prepare();

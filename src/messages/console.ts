@@ -16,6 +16,23 @@ export interface ConsoleHello {
   stereo?: string[];
   /** Both arms of a rig of two, left before right; `model` is then the right one’s. */
   arms?: ConsoleArm[];
+  /** Meshes that show the links of `model`; without any, its collision shapes do. */
+  meshes?: ConsoleMesh[];
+}
+
+export const MESH_FORMATS = ['stl', 'obj', 'dae', 'glb'] as const;
+export type MeshFormat = (typeof MESH_FORMATS)[number];
+
+/** A mesh of a link, in chain frame `frame` (0 = base … joints = flange). */
+export interface ConsoleMesh {
+  frame: number;
+  origin: RobotModel['tool'];
+  scale: [number, number, number];
+  /** `#rrggbb`; null: that of the mesh. */
+  colour: string | null;
+  format: MeshFormat;
+  /** Where the page gets it, relative to the page. */
+  url: string;
 }
 
 /** One arm of two. */
@@ -78,6 +95,30 @@ export interface ExportJob {
   /** Its last progress message, or why it failed. */
   message: string;
 }
+
+/** Server → page while a recording is replayed on the robot, and once when it ends. */
+export interface ReplayEvent {
+  kind: 'replay';
+  job: ReplayJob;
+}
+
+export interface ReplayJob {
+  /** `stopped`: a person ended it. */
+  state: 'idle' | 'running' | 'done' | 'stopped' | 'failed';
+  episode: string;
+  /** 1: as recorded. */
+  speed: number;
+  doneS: number;
+  /** 0 until the robot is at the first pose. */
+  totalS: number;
+  /** What it does, how it ended, or why it failed. */
+  message: string;
+}
+
+/** Page → console. Anybody may stop a replay; only a page in control may start one. */
+export type ReplayRequest =
+  | { kind: 'replay'; action: 'start'; episode: string; speed: number }
+  | { kind: 'replay'; action: 'stop' };
 
 /** `GET /api/episodes`. */
 export interface EpisodeList {

@@ -29,7 +29,7 @@ const action = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('drive'), side: z.enum(['left', 'right']) }),
   z.strictObject({ kind: z.literal('input'), name: z.string().max(64) }),
   z.strictObject({ kind: z.literal('playout'), quality: z.enum(PLAYOUT_QUALITIES) }),
-  z.strictObject({ kind: z.literal('playout-way'), way: z.enum(PLAYOUT_MODES) }),
+  z.strictObject({ kind: z.literal('playout-mode'), mode: z.enum(PLAYOUT_MODES) }),
 ]);
 
 const recording = <Action extends string, Fields extends z.ZodRawShape>(name: Action, fields: Fields) =>

@@ -1,7 +1,7 @@
 import { z } from 'zod';
+import { PERSON_NAME } from './person-name.ts';
 
-/** Letters, digits, blanks, `-` and `_`: it becomes a file name. */
-export const personName = z.string().regex(/^[\p{L}\p{N}][\p{L}\p{N} _-]{0,39}$/u);
+export const personName = z.string().regex(PERSON_NAME);
 
 const lengths = z.array(z.number().min(0.01).max(0.3)).length(5);
 const offset = z.number().min(-0.1).max(0.1);

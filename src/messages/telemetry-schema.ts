@@ -50,6 +50,7 @@ const robot = z.object({
   motors: motors.exactOptional(),
   externalNm: numbers(64).nullable().exactOptional(),
   gripperN: maybe.exactOptional(),
+  readingMs: maybe.exactOptional(),
 });
 
 export const worldSchema = z.object({
@@ -87,6 +88,7 @@ const schema: z.ZodType<Telemetry, unknown> = z.object({
     isInterrupted: z.boolean().exactOptional(),
     disagreementRad: maybe.exactOptional(),
     estopMs: maybe.exactOptional(),
+    estopConfirmedNs: maybe.exactOptional(),
     limitTowards: numbers(3).nullable().exactOptional(),
   }),
   ...{ hand: hand.nullable(), robot: robot.nullable(), commandedRad: numbers(64).nullable() },

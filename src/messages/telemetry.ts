@@ -62,6 +62,8 @@ export interface Telemetry {
     limitTowards?: number[] | null;
     /** From sending the last e-stop to the robot's report that it stopped; null before the first. */
     estopMs?: number | null;
+    /** When the robot confirmed it, operator's clock; null before the first. */
+    estopConfirmedNs?: number | null;
   };
   hand: {
     positionM: number[];
@@ -80,6 +82,8 @@ export interface Telemetry {
     /** Torque on each joint from outside, and the gripper’s force; null or absent: unknown. */
     externalNm?: number[] | null;
     gripperN?: number | null;
+    /** Age of the robot’s reading when this was sent; part of the time from a contact to the page. */
+    readingMs?: number | null;
     /** What keeps the arm from following its commands. */
     limitedBy: LimitedBy;
     /** Distance of the nearest two surfaces that may not touch, and their names; null: none watched. */
@@ -203,7 +207,7 @@ export type DeskRequest =
   | { kind: 'arm' }
   | { kind: 'disarm' }
   | { kind: 'playout'; quality: PlayoutQuality }
-  | { kind: 'playout-way'; way: PlayoutMode }
+  | { kind: 'playout-mode'; mode: PlayoutMode }
   | { kind: 'home' }
   | { kind: 'hold' }
   | { kind: 'teleop' }

@@ -25,6 +25,8 @@ export const BOARD_INPUTS = 8;
 export const BOARD = struct({
   operatorNs: number,
   stateReceivedNs: number,
+  /** When the robot read its joints, robot clock. */
+  stateRobotNs: number,
   offsetNs: number,
   uncertaintyNs: number,
   driftPpm: number,
@@ -50,6 +52,7 @@ export const BOARD = struct({
   clearanceM: number,
   gripperN: number,
   estopNs: number,
+  estopConfirmedNs: number,
   handTakenNs: number,
   handPoints: number,
   handIsLeft: flag,

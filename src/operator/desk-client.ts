@@ -1,15 +1,16 @@
-import type { Counters } from '../core/counters.ts';
+import type { Counters, Reason } from '../core/counters.ts';
 import type { DeskAction } from '../messages/desk-action.ts';
 import type { RobotState } from '../messages/robot-state.ts';
 import type { WorldRequest } from '../messages/world-state.ts';
-import { emptyDesk, encodeDesk } from '../wire/codecs/desk.ts';
+import { decodeEstopAnswer, emptyDesk, encodeDesk } from '../wire/codecs/desk.ts';
 import type { Outbox, Peer } from '../wire/reactor.ts';
 
 const GIVE_UP_NS = 2e9;
 
 /**
  * Sends arm, disarm, e-stop and reset to the robot: immediately, then every tick until the robot's state
- * acknowledges it. An e-stop replaces any other action and never times out.
+ * acknowledges it. An e-stop replaces any other action and never times out; the robot's answer to it ends the
+ * repeats too, as an operator without the lease gets no other state. Every press has its own number.
  */
 export class DeskClient {
   readonly #outbox: Outbox;
@@ -22,6 +23,7 @@ export class DeskClient {
   #sinceNs = 0;
   #estopSinceNs = Number.NaN;
   #estopNs = Number.NaN;
+  #confirmedNs = Number.NaN;
 
   constructor(outbox: Outbox, socket: number, robot: Peer, session: number, counters: Counters) {
     this.#outbox = outbox;
@@ -36,16 +38,36 @@ export class DeskClient {
     return this.#estopNs;
   }
 
+  /** When the last e-stop was acknowledged; NaN before the first. */
+  get estopConfirmedNs(): number {
+    return this.#confirmedNs;
+  }
+
   /** A state was received. */
   received(robot: RobotState, nowNs: number): void {
-    if (robot.state !== 'stopped' || robot.ackRequest < this.#message.request) return;
-    if (!Number.isNaN(this.#estopSinceNs)) this.#estopNs = nowNs - this.#estopSinceNs;
+    if (robot.state === 'stopped') this.#confirm(robot.ackRequest, nowNs);
+  }
+
+  /** The robot's answer to an e-stop, which may have been reset since. */
+  onEstopAnswer(bytes: Uint8Array, length: number, nowNs: number): Reason | null {
+    const request = decodeEstopAnswer(bytes, length, this.#message.session);
+    if (typeof request === 'string') return request;
+    if (this.#message.action === 'estop') this.#confirm(request, nowNs);
+    return null;
+  }
+
+  #confirm(request: number, nowNs: number): void {
+    if (request < this.#message.request || Number.isNaN(this.#estopSinceNs)) return;
+    this.#estopNs = nowNs - this.#estopSinceNs;
+    this.#confirmedNs = nowNs;
     this.#estopSinceNs = Number.NaN;
+    this.#pending = false;
   }
 
   ask(action: DeskAction, epoch: number, nowNs: number, world: WorldRequest | null = null): void {
-    if (this.#pending && this.#message.action === 'estop') return;
-    this.#estopSinceNs = action === 'estop' ? nowNs : Number.NaN;
+    const isRepeating = this.#pending && this.#message.action === 'estop';
+    if (isRepeating && action !== 'estop') return;
+    if (!isRepeating) this.#estopSinceNs = action === 'estop' ? nowNs : Number.NaN;
     this.#message.action = action;
     if (world !== null) this.#message.world = world;
     this.#message.epoch = epoch;

@@ -22,7 +22,8 @@ function send(
   return device.ingest(bytes, bytes.length, arrivedMs * MS, 1, 0);
 }
 
-const open = (delayMs: number) => new HandPlayout(page.open({ staleAfterMs: 200 }, 0), fixed(delayMs));
+const open = (delayMs: number) =>
+  new HandPlayout(page.open({ staleAfterMs: 200, fingers: false }, 0), fixed(delayMs));
 
 describe('HandPlayout', () => {
   it('shows the hand a steady delay after it was taken, whatever the path did', () => {

@@ -62,6 +62,14 @@ export class HandPlayout implements InputDevice {
     return this.#inner.recordPresses ?? 0;
   }
 
+  get armPresses(): number {
+    return this.#inner.armPresses ?? 0;
+  }
+
+  get resetPresses(): number {
+    return this.#inner.resetPresses ?? 0;
+  }
+
   sender(nowNs: number): number {
     return this.#inner.sender?.(nowNs) ?? 0;
   }

@@ -36,8 +36,8 @@ export class LinkClient {
   readonly #pending = new Float64Array(PENDING * COLUMNS);
   readonly #receipt: Receipt = emptyReceipt();
   readonly #recent: JointCommand[];
-  /** Reused for every packet. */
-  readonly #repeated: JointCommand[] = [];
+  /** Reused for every packet; only as many are valid as the packet repeats. */
+  readonly #repeated: JointCommand[];
   readonly #redundancy: () => number;
   readonly #most: number;
   readonly #record = TRACE.create();
@@ -66,6 +66,7 @@ export class LinkClient {
     this.#redundancy = redundancy;
     this.#most = mostRepeated(joints);
     this.#recent = Array.from({ length: MAX_REDUNDANCY }, () => emptyCommand(joints));
+    this.#repeated = [...this.#recent];
     this.#halts = halts;
     this.#onClosed = onClosed;
   }
@@ -82,7 +83,7 @@ export class LinkClient {
     const pipelineDoneNs = this.#clock.nowNs();
     command.sampledRobotNs = this.#sync.toRobotNs(command.sampledOperatorNs);
     command.syncEpoch = this.#sync.epoch;
-    const length = encodeCommand(command, this.#bytes, this.#earlierOf(command));
+    const length = encodeCommand(command, this.#bytes, this.#repeated, this.#repeat(command));
     this.#remember(command);
     const at = slotOf(command.seq);
     this.#expireSlot(at);
@@ -104,11 +105,10 @@ export class LinkClient {
     this.#halts.clear();
   }
 
-  /** The commands repeated in this packet, oldest first. */
-  #earlierOf(command: JointCommand): readonly JointCommand[] {
-    const repeated = this.#repeated;
-    repeated.length = 0;
-    if (!command.tracking) return repeated;
+  /** Finds the commands repeated in this packet, oldest first; returns how many. */
+  #repeat(command: JointCommand): number {
+    let count = 0;
+    if (!command.tracking) return 0;
     for (let back = Math.min(this.#redundancy(), this.#most); back > 0; back--) {
       const past = this.#recent[MAX_REDUNDANCY - back]!;
       const isSameKind =
@@ -117,16 +117,16 @@ export class LinkClient {
         past.engagement === command.engagement &&
         past.epoch === command.epoch &&
         past.syncEpoch === command.syncEpoch;
-      if (isSameKind) repeated.push(past);
+      if (isSameKind) this.#repeated[count++] = past;
     }
-    return repeated;
+    return count;
   }
 
   #remember(command: JointCommand): void {
-    const oldest = this.#recent.shift();
-    if (oldest === undefined) return;
+    const oldest = this.#recent[0]!;
+    for (let i = 1; i < MAX_REDUNDANCY; i++) this.#recent[i - 1] = this.#recent[i]!;
     copyCommand(command, oldest);
-    this.#recent.push(oldest);
+    this.#recent[MAX_REDUNDANCY - 1] = oldest;
   }
 
   onReceipt(bytes: Uint8Array, length: number): Reason | null {

@@ -13,13 +13,12 @@ import type { Guidance, Mapper } from '../mapping/mapper.ts';
 import type { DeskAction } from '../messages/desk-action.ts';
 import { type DeskActionRequest, deskActionSchema } from '../messages/desk-requests.ts';
 import { copyMotorHealth } from '../messages/motor-health.ts';
-import type { PlayoutMode, PlayoutRequest } from '../messages/playout-request.ts';
+import type { PlayoutMode } from '../messages/playout-request.ts';
 import { LIMITED_BY, type LimitedBy } from '../messages/robot-state.ts';
 import type { OperatorMode } from '../messages/telemetry.ts';
 import type { PackedTrace } from '../messages/trace-record.ts';
 import { WORLD_STATE } from '../messages/world-state.ts';
 import type { Rig } from '../rig/rig.ts';
-import { encodeBye, encodeHello } from '../wire/codecs/desk.ts';
 import { frameType, TAG_BYTES } from '../wire/codecs/frame.ts';
 import { decodeState, type StateOrigin } from '../wire/codecs/state.ts';
 import { decodeWorld } from '../wire/codecs/world.ts';
@@ -29,10 +28,12 @@ import { BOARD, BOARD_INPUTS, BoardText, fillHand, fillTotals } from './board.ts
 import { CommandSource, type IssuedCommand } from './command-source.ts';
 import { DeskClient } from './desk-client.ts';
 import { HaltWatch } from './halt-watch.ts';
+import { HelloClient } from './hello-client.ts';
 import { Homing } from './homing.ts';
 import type { JointsKind } from './joints-ring.ts';
 import { LinkClient } from './link-client.ts';
 import { PersonFeed } from './person-board.ts';
+import { PressWatch } from './press-watch.ts';
 import { RobotView } from './robot-view.ts';
 import type { CommandRows } from './row-feed.ts';
 import { type OpenInput, Sampler } from './sampler.ts';
@@ -99,22 +100,21 @@ export class OperatorLoop implements DatagramHandler {
   readonly #people: PersonFeed | null;
   readonly #halts = new HaltWatch();
   readonly #inputNames: string[];
-  readonly #bytes = new Uint8Array(256);
   readonly #shown;
   readonly #boardText = new BoardText();
   readonly #world = WORLD_STATE.create();
   readonly #origin: StateOrigin = { boot: 0, session: 0 };
-  readonly #playoutRequest: PlayoutRequest;
+  readonly #hello: HelloClient;
   readonly #quality = emptyQuality();
   #partner: OperatorLoop | null = null;
   #boot = 0;
-  #handBackPresses = 0;
+  readonly #presses = new PressWatch();
   #autoArm: boolean;
   #windDownNs = Number.POSITIVE_INFINITY;
 
   constructor(parts: OperatorParts) {
     const { rig, model, outbox, clock, counters, robot, session } = parts;
-    const { command, sync } = OPERATOR_SOCKETS;
+    const { command, state, sync } = OPERATOR_SOCKETS;
     const joints = model.joints.length;
     const hands =
       model.family === 'hand'
@@ -132,7 +132,6 @@ export class OperatorLoop implements DatagramHandler {
     this.#ticks = new Periodic(rig.operator.hz, startNs);
     this.#hellos = new Periodic(HELLO_HZ, startNs);
     this.#autoArm = rig.operator.autoArm;
-    this.#playoutRequest = { quality: rig.operator.playoutQuality, capMs: rig.operator.playoutCapMs };
     this.#inputNames = [...parts.inputs.keys()];
     this.#shown = BOARD.create(joints);
     this.robot = new RobotView(joints, parts.neighbour?.joints.length);
@@ -153,6 +152,9 @@ export class OperatorLoop implements DatagramHandler {
       parts.onClosed,
     );
     this.#desk = new DeskClient(outbox, command, robot.command, session, counters);
+    const { playoutQuality: quality, playoutCapMs: capMs, outageHoldS } = rig.operator;
+    const request = { quality, capMs };
+    this.#hello = new HelloClient(outbox, state, robot.state, session, request, outageHoldS, counters);
     this.#commandSource = new CommandSource({
       mapper: this.#mapper,
       homing: new Homing(model, pathLimits),
@@ -204,18 +206,18 @@ export class OperatorLoop implements DatagramHandler {
   }
 
   onDeadline(nowNs: number): void {
-    this.#parts.lateness.add(nowNs - this.nextDeadlineNs());
+    this.#parts.lateness.add(Math.round(nowNs - this.nextDeadlineNs()));
     if (this.#ticks.due(nowNs)) this.#tick(nowNs);
     this.sync.tick(nowNs);
     if (!this.#hellos.due(nowNs)) return;
-    this.#hello();
+    this.#hello.send();
     const person = this.#people?.next() ?? null;
     if (person !== null) this.#hands.usePerson?.(person);
   }
 
   #tick(nowNs: number): void {
     if (this.#windDown(nowNs)) return;
-    if (this.sampler.handBackPresses !== this.#handBackPresses) this.#handBack();
+    this.#takePress(nowNs);
     this.sampler.tick(nowNs);
     this.#halts.input(this.sampler.hand.status === 'stale', nowNs);
     if (this.sampler.hand.sample.estop) this.ask('estop', nowNs);
@@ -224,9 +226,11 @@ export class OperatorLoop implements DatagramHandler {
     this.#publish(nowNs);
   }
 
-  #handBack(): void {
-    this.#handBackPresses = this.sampler.handBackPresses;
-    this.sampler.handBack();
+  #takePress(nowNs: number): void {
+    const pressed = this.#presses.take(this.sampler);
+    if (pressed === 'hand-back') this.sampler.handBack();
+    else if (pressed === 'arm' && this.robot.state.state === 'hold') this.#commandSource.teleop();
+    else if (pressed !== null) this.ask(pressed, nowNs);
   }
 
   /** On a request to end: one command that releases, a short wait for the last receipts, then done. */
@@ -239,7 +243,7 @@ export class OperatorLoop implements DatagramHandler {
     }
     if (nowNs >= this.#windDownNs) {
       this.link.expire(nowNs, 0);
-      this.#bye();
+      this.#hello.bye();
       this.#publish(nowNs);
       this.#parts.onFinished();
     }
@@ -268,17 +272,6 @@ export class OperatorLoop implements DatagramHandler {
   /** Stops following until a hand engages again. */
   hold(): void {
     this.#commandSource.hold();
-  }
-
-  #hello(): void {
-    const { outbox, robot, counters, session, rig } = this.#parts;
-    const length = encodeHello(session, this.#bytes, this.#playoutRequest, rig.operator.outageHoldS);
-    if (!outbox.send(OPERATOR_SOCKETS.state, this.#bytes, length, robot.state)) counters.add('send-failed');
-  }
-
-  #bye(): void {
-    const length = encodeBye(this.#parts.session, this.#bytes);
-    this.#parts.outbox.send(OPERATOR_SOCKETS.state, this.#bytes, length, this.#parts.robot.state);
   }
 
   onOversize(): void {
@@ -316,6 +309,7 @@ export class OperatorLoop implements DatagramHandler {
     if (socket === OPERATOR_SOCKETS.desk) return this.#onDesk(type, bytes, length, from, receivedNs);
     if (socket === OPERATOR_SOCKETS.command) {
       if (from !== robot.command) return 'unknown-source';
+      if (type === 'state') return this.#desk.onEstopAnswer(bytes, length, receivedNs);
       return type === 'receipt' ? this.link.onReceipt(bytes, length) : 'wrong-port';
     }
     if (socket === OPERATOR_SOCKETS.state) {
@@ -407,11 +401,9 @@ export class OperatorLoop implements DatagramHandler {
       return null;
     }
     if (kind === 'drive') return 'malformed';
-    if (kind === 'playout-way') return this.#requestMode(request.way);
-    if (kind === 'playout') {
-      this.#playoutRequest.quality = request.quality;
-      this.#hello();
-    } else if (kind === 'hold' || kind === 'teleop') this.#commandSource[kind]();
+    if (kind === 'playout-mode') return this.#requestMode(request.mode);
+    if (kind === 'playout') this.#hello.change({ quality: request.quality });
+    else if (kind === 'hold' || kind === 'teleop') this.#commandSource[kind]();
     else this.ask(kind, receivedNs);
     return null;
   }
@@ -419,8 +411,7 @@ export class OperatorLoop implements DatagramHandler {
   /** Only for a robot that reports its playout as switchable. */
   #requestMode(mode: PlayoutMode): Reason | null {
     if (!this.robot.state.playout) return 'malformed';
-    this.#playoutRequest.mode = mode;
-    this.#hello();
+    this.#hello.change({ mode });
     return null;
   }
 
@@ -429,10 +420,11 @@ export class OperatorLoop implements DatagramHandler {
     const { sync } = this.sync;
     out.operatorNs = nowNs;
     out.stateReceivedNs = this.robot.receivedNs;
+    out.stateRobotNs = this.robot.state.robotNs;
     out.offsetNs = sync.offsetAt(nowNs);
     out.uncertaintyNs = sync.uncertaintyNs;
     out.driftPpm = sync.driftPpm;
-    out.quality = this.#playoutRequest.quality;
+    out.quality = this.#hello.request.quality;
     out.mode = this.#commandSource.mode;
     out.mapping = this.#commandSource.mapped;
     out.filterDelayNs = this.#commandSource.command.filterDelayNs;
@@ -441,6 +433,7 @@ export class OperatorLoop implements DatagramHandler {
     out.disagreementRad = this.#commandSource.command.disagreementRad;
     out.commandedRad.set(this.#commandSource.command.positionsRad);
     out.estopNs = this.#desk.estopNs;
+    out.estopConfirmedNs = this.#desk.estopConfirmedNs;
     this.#publishInputs(nowNs);
     fillHand(out, this.sampler.hand.sample);
     fillTotals(out, this.link.totals);

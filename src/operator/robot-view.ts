@@ -22,7 +22,9 @@ export class RobotView {
 
   /** The spare holds the newest state. */
   accept(receivedNs: number): void {
-    [this.state, this.spare] = [this.spare, this.state];
+    const previous = this.state;
+    this.state = this.spare;
+    this.spare = previous;
     this.receivedNs = receivedNs;
   }
 

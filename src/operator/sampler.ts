@@ -58,6 +58,8 @@ export class Sampler {
   };
   readonly #desk: Partial<Record<DeskBytes, InputDevice>> = {};
   readonly #inputs: ReadonlyMap<string, OpenInput>;
+  /** All of them: walking a map allocates. */
+  readonly #devices: readonly InputDevice[];
   /** The device for each input socket, in the order the sockets were opened. */
   readonly routes: { device: InputDevice; socket: number }[] = [];
   #active: string;
@@ -71,6 +73,7 @@ export class Sampler {
 
   constructor(inputs: ReadonlyMap<string, OpenInput>, active: string) {
     this.#inputs = inputs;
+    this.#devices = [...inputs.values()].map(({ device }) => device);
     this.#active = active;
     this.#policyInput = inputs.get(POLICY_INPUT)?.device ?? null;
     const people = [...inputs].filter(
@@ -118,7 +121,21 @@ export class Sampler {
   /** How often the hand-back button of any input was pressed. Hot path. */
   get handBackPresses(): number {
     let presses = 0;
-    for (const { device } of this.#inputs.values()) presses += device.handBackPresses ?? 0;
+    for (let i = 0; i < this.#devices.length; i++) presses += this.#devices[i]!.handBackPresses ?? 0;
+    return presses;
+  }
+
+  /** How often an input requested to arm. Hot path. */
+  get armPresses(): number {
+    let presses = 0;
+    for (const { device } of this.#inputs.values()) presses += device.armPresses ?? 0;
+    return presses;
+  }
+
+  /** How often an input requested to reset a stop. Hot path. */
+  get resetPresses(): number {
+    let presses = 0;
+    for (const { device } of this.#inputs.values()) presses += device.resetPresses ?? 0;
     return presses;
   }
 
@@ -136,13 +153,13 @@ export class Sampler {
 
   /** The robot's simulated world was received. */
   see(world: WorldState, task: string): void {
-    for (const { device } of this.#inputs.values()) device.see?.(world, task);
+    for (const device of this.#devices) device.see?.(world, task);
   }
 
   /** How often the record button of any input was pressed. Hot path. */
   get recordPresses(): number {
     let presses = 0;
-    for (const { device } of this.#inputs.values()) presses += device.recordPresses ?? 0;
+    for (let i = 0; i < this.#devices.length; i++) presses += this.#devices[i]!.recordPresses ?? 0;
     return presses;
   }
 

@@ -10,11 +10,16 @@ const FAST_PERIOD_NS = 100e6;
 const PERIOD_NS = 1e9;
 /** Probes that may be in flight: allows round trips of a second and a half. */
 const OPEN_PROBES = 16;
+/**
+ * Kernel stamps err by tens of microseconds, and the robot adds what its last reply took to send, at most 0.3 ms: on
+ * loopback this can exceed the whole exchange.
+ */
+const ROUGH_NS = 500e3;
 
 /** Probes the robot's clock: ten times in the first second, then once a second. */
 export class SyncClient {
   readonly sync = new ClockSync();
-  nextProbeNs: number;
+  nextProbeNs = 0;
   readonly #outbox: Outbox;
   readonly #socket: number;
   readonly #robot: Peer;
@@ -80,6 +85,11 @@ export class SyncClient {
     this.#answered++;
     const t3 = Number.isFinite(kernelNs) ? kernelNs : receivedNs;
     const common = commonOffset(this.#shared, reply.clock, reply.wallUs, this.#wallErrorNs);
-    return this.sync.add(sentNs, reply.t1, reply.t2, t3, common) ? null : 'bad-range';
+    if (this.sync.add(sentNs, reply.t1, reply.t2, t3, common)) return null;
+    return isRough(sentNs, reply.t1, reply.t2, t3) ? 'rough-stamp' : 'bad-range';
   }
 }
+
+/** Impossible only by as much as stamps err. */
+const isRough = (t0: number, t1: number, t2: number, t3: number): boolean =>
+  Math.min(t3 - t0, t2 - t1, t3 - t0 - (t2 - t1)) > -ROUGH_NS;

@@ -6,6 +6,7 @@ import { namedFile, readYaml, yamlNames } from '../files/yaml-files.ts';
 import { type RobotModel, robotModelSchema } from '../geometry/robot-model.ts';
 import { handUrdfSchema, parseHandUrdf } from '../mapping/urdf/hand-urdf.ts';
 import { parseUrdf } from '../mapping/urdf/urdf.ts';
+import type { UrdfVisual } from '../mapping/urdf/visuals.ts';
 import { NO_GRIPPER } from '../robot/robot-config.ts';
 
 export const modelNames = (): string[] => yamlNames('robots');
@@ -14,6 +15,8 @@ export interface LoadedModel {
   model: RobotModel;
   /** What was omitted or assumed, for people. */
   notes: string[];
+  /** Meshes of a URDF. */
+  visuals?: UrdfVisual[];
 }
 
 /**

@@ -7,9 +7,9 @@ import { neighbourOf } from '../geometry/neighbour.ts';
 import type { RobotModel } from '../geometry/robot-model.ts';
 import type { JointCommand } from '../messages/command.ts';
 import { copyMotorHealth } from '../messages/motor-health.ts';
-import type { PlayoutRequest } from '../messages/playout-request.ts';
 import type { Outcome, Receipt } from '../messages/receipt.ts';
 import { ROBOT_BOARD, writeRobotBoard } from '../messages/robot-board.ts';
+import type { RobotState } from '../messages/robot-state.ts';
 import { WORLD_STATE } from '../messages/world-state.ts';
 import {
   copyCommand,
@@ -18,14 +18,7 @@ import {
   emptyCommand,
   emptyEarlier,
 } from '../wire/codecs/command.ts';
-import {
-  decodeDesk,
-  decodeHello,
-  decodeOutageHold,
-  decodePlayoutRequest,
-  emptyDesk,
-  NO_REQUEST,
-} from '../wire/codecs/desk.ts';
+import { type DeskMessage, decodeDesk, decodeHello, emptyDesk } from '../wire/codecs/desk.ts';
 import { frameType } from '../wire/codecs/frame.ts';
 import { emptyReceipt, encodeReceipt } from '../wire/codecs/receipt.ts';
 import { emptyState, encodeState } from '../wire/codecs/state.ts';
@@ -41,9 +34,12 @@ import {
 import { OperatorLease, SILENCE_NS } from '../wire/session.ts';
 import type { SharedClock } from '../wire/shared-clock.ts';
 import type { Driver } from './driver.ts';
+import { EstopPresses } from './estop-presses.ts';
+import { HelloSettings } from './hello-settings.ts';
 import { LossMeter } from './loss-meter.ts';
 import { NetworkLearning } from './network-learning.ts';
 import type { Priors } from './network-memory.ts';
+import { OperatorHello } from './operator-hello.ts';
 import { PairWatch } from './pair-watch.ts';
 import { PendingReceipts } from './pending-receipts.ts';
 import type { PriorJson } from './playout/adaptive/prior.ts';
@@ -130,14 +126,13 @@ export class RobotLoop implements DatagramHandler {
   readonly #topics: TopicCommander | null;
   /** Null if the driver's `write` itself writes. */
   readonly #pending: PendingReceipts | null;
+  readonly #hello = new OperatorHello();
   #commandPeer: Peer = 0;
   #newestSeq = 0;
   #ackRequest = 0;
-  readonly #request: PlayoutRequest = { ...NO_REQUEST };
-  readonly #playoutRequest: PlayoutRequest = { ...NO_REQUEST };
+  readonly #presses = new EstopPresses();
+  readonly #settings: HelloSettings;
   #replyCostNs = 0;
-  /** The operator's choice, within the robot's limit. */
-  #outageHoldS = 0;
 
   constructor(parts: RobotParts) {
     const { rig, model, driver, counters, clock, onTransition } = parts;
@@ -155,6 +150,7 @@ export class RobotLoop implements DatagramHandler {
     this.#snapshot = ROBOT_BOARD.create(joints);
     this.#learning = new NetworkLearning(parts.policy, parts.priors, rig.robot.network, parts.onLearnt);
     this.#lease = new OperatorLease(rig.robot.allowTakeover);
+    this.#settings = new HelloSettings(parts.policy, rig.robot.maxOutageHoldS);
     this.queue = new CommandQueue(QUEUE_CAPACITY, () => emptyCommand(joints));
     this.#pending =
       driver.handOver === undefined
@@ -179,7 +175,7 @@ export class RobotLoop implements DatagramHandler {
 
   onDeadline(nowNs: number): void {
     const cycleNs = Math.min(this.#cycles.nextNs, this.#states.nextNs);
-    if (nowNs >= cycleNs) this.#parts.lateness.add(nowNs - cycleNs);
+    if (nowNs >= cycleNs) this.#parts.lateness.add(Math.round(nowNs - cycleNs));
     this.#pending?.settle(nowNs);
     while (this.queue.nextDueNs <= nowNs) this.#release(nowNs);
     if (this.#cycles.due(nowNs)) this.#cycle(nowNs);
@@ -223,8 +219,9 @@ export class RobotLoop implements DatagramHandler {
 
   /** The operator may have chosen that the arm holds for a while before it stops. */
   #onSilence(nowNs: number): void {
-    const isOver = this.#lease.silentNs(nowNs) > SILENCE_NS + this.#outageHoldS * NS_PER_S;
-    if (isOver || !this.supervisor.waitForOperator(this.#outageHoldS)) this.supervisor.operatorLost(nowNs);
+    const { outageHoldS } = this.#settings;
+    const isOver = this.#lease.silentNs(nowNs) > SILENCE_NS + outageHoldS * NS_PER_S;
+    if (isOver || !this.supervisor.waitForOperator(outageHoldS)) this.supervisor.operatorLost(nowNs);
   }
 
   #checkFleet({ estop, leaseOver }: NonNullable<RobotParts['fleet']>, nowNs: number): void {
@@ -383,27 +380,44 @@ export class RobotLoop implements DatagramHandler {
     const desk = this.#desk;
     const malformed = decodeDesk(bytes, length, desk);
     if (malformed !== null) return malformed;
+    const isOperator = this.#lease.accept(desk.session, from, nowNs);
     // Anyone may stop the robot; every other action is reserved for its operator.
-    const stops = desk.action === 'estop' && this.supervisor.state !== 'stopped';
-    if (desk.action === 'estop') this.supervisor.estop('e-stop pressed', nowNs);
-    if (!this.#lease.accept(desk.session, from, nowNs)) return 'not-operator';
+    if (desk.action === 'estop') this.#onEstop(desk, from, isOperator, nowNs);
+    if (!isOperator) return 'not-operator';
     if (desk.request <= this.#ackRequest) return null;
-    if (desk.epoch !== this.supervisor.epoch && desk.action !== 'estop') return 'wrong-epoch';
+    if (desk.epoch !== this.supervisor.epoch) return 'wrong-epoch';
     this.#ackRequest = desk.request;
     if (desk.action === 'arm') this.supervisor.arm(nowNs);
     else if (desk.action === 'disarm') this.supervisor.disarm(nowNs);
     else if (desk.action === 'reset') this.supervisor.reset(desk.epoch, nowNs);
     else if (desk.action === 'world')
       this.#parts.driver.world?.request(desk.world?.task ?? '', desk.world?.seed ?? null);
-    if (stops) this.#publishState(nowNs);
     return null;
   }
 
+  /** Each press stops the robot once. Repeats too are answered, to whoever sent them. */
+  #onEstop({ session, request }: DeskMessage, from: Peer, isOperator: boolean, nowNs: number): void {
+    const cause = isOperator
+      ? 'e-stop pressed'
+      : `e-stop pressed at ${peerAddress(from)}, by an operator without control`;
+    const isNew = this.#presses.isNew(session, request, from);
+    const wasStopped = this.supervisor.state === 'stopped';
+    if (isNew || wasStopped) this.supervisor.estop(cause, nowNs);
+    if (isOperator) this.#ackRequest = Math.max(this.#ackRequest, request);
+    if (isNew && !wasStopped) this.#publishState(nowNs);
+    this.#fillState(nowNs);
+    this.#state.ackRequest = request;
+    const length = encodeState(this.#parts.boot, session, this.#state, this.#bytes);
+    this.#send(ROBOT_SOCKETS.command, length, from);
+  }
+
   #onHello(bytes: Uint8Array, length: number, from: Peer, nowNs: number): Reason | null {
-    const result = this.#lease.hello(decodeHello(bytes, length), from, nowNs);
+    const hello = this.#hello;
+    hello.read(bytes, length);
+    const result = this.#lease.hello(hello.session, from, nowNs);
     if (result !== 'renewed' && result !== 'claimed' && result !== 'resumed') return result;
     if (result === 'claimed') this.#learning.enter(peerAddress(from), nowNs);
-    const malformed = this.#takeOutageHold(bytes, length) ?? this.#takePlayoutRequest(bytes, length);
+    const malformed = this.#settings.take(hello);
     if (malformed !== null || result === 'renewed') return malformed;
     if (result === 'claimed') {
       this.queue.clear();
@@ -414,26 +428,6 @@ export class RobotLoop implements DatagramHandler {
       this.#commandPeer = 0;
     }
     this.supervisor.operatorJoined(result === 'claimed', nowNs);
-    return null;
-  }
-
-  #takeOutageHold(bytes: Uint8Array, length: number): Reason | null {
-    const holdS = decodeOutageHold(bytes, length);
-    if (Number.isNaN(holdS)) return 'malformed';
-    this.#outageHoldS = Math.min(holdS, this.#parts.rig.robot.maxOutageHoldS);
-    return null;
-  }
-
-  #takePlayoutRequest(bytes: Uint8Array, length: number): Reason | null {
-    const request = this.#request;
-    const malformed = decodePlayoutRequest(bytes, length, request);
-    if (malformed !== null) return malformed;
-    const { quality, capMs, mode = null } = this.#playoutRequest;
-    if (request.quality === quality && request.capMs === capMs && (request.mode ?? null) === mode)
-      return null;
-    Object.assign(this.#playoutRequest, request);
-    this.#parts.policy.request?.(request.quality, request.capMs);
-    if ((request.mode ?? null) !== mode) this.#parts.policy.choose?.(request.mode ?? null);
     return null;
   }
 
@@ -470,14 +464,7 @@ export class RobotLoop implements DatagramHandler {
   #publishState(nowNs: number): void {
     const { statePeer } = this.#lease;
     if (statePeer === 0 || statePeer === TOPIC_PEER || !this.#lease.isHeld(nowNs)) return;
-    const state = this.#state;
-    const { supervisor } = this;
-    reportSupervisor(supervisor, nowNs, state);
-    state.appliedSeq = this.queue.releasedSeq;
-    state.ackRequest = this.#ackRequest;
-    if (this.#parts.driver.health !== undefined) copyMotorHealth(this.#parts.driver.health, state.motors);
-    state.repeat = this.#loss.repeat;
-    if (this.#parts.policy.choose !== undefined) state.playout = this.#parts.policy.name;
+    const state = this.#fillState(nowNs);
     const { boot } = this.#parts;
     const { session } = this.#lease;
     const withMotors = this.#motors.due(nowNs);
@@ -485,6 +472,17 @@ export class RobotLoop implements DatagramHandler {
       (withMotors && encodeState(boot, session, state, this.#bytes, true)) ||
       encodeState(boot, session, state, this.#bytes);
     this.#send(ROBOT_SOCKETS.state, length, this.#lease.statePeer);
+  }
+
+  #fillState(nowNs: number): RobotState {
+    const state = this.#state;
+    reportSupervisor(this.supervisor, nowNs, state);
+    state.appliedSeq = this.queue.releasedSeq;
+    state.ackRequest = this.#ackRequest;
+    if (this.#parts.driver.health !== undefined) copyMotorHealth(this.#parts.driver.health, state.motors);
+    state.repeat = this.#loss.repeat;
+    if (this.#parts.policy.choose !== undefined) state.playout = this.#parts.policy.name;
+    return state;
   }
 
   #send(socket: number, length: number, to: Peer): number {

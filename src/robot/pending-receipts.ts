@@ -1,7 +1,7 @@
 import type { Counters, Reason } from '../core/counters.ts';
 import { NS_PER_MS } from '../core/time/clock.ts';
 import type { Receipt } from '../messages/receipt.ts';
-import { emptyReceipt } from '../wire/codecs/receipt.ts';
+import { copyReceipt, emptyReceipt } from '../wire/codecs/receipt.ts';
 import type { HandOver, WriteResult } from './driver.ts';
 
 const CAPACITY = 1024;
@@ -32,7 +32,7 @@ export class PendingReceipts {
   add(receipt: Receipt): void {
     if (this.#count === CAPACITY) this.#reject('dropped-queue-full');
     const at = (this.#oldest + this.#count++) % CAPACITY;
-    Object.assign(this.#receipts[at]!, receipt);
+    copyReceipt(receipt, this.#receipts[at]!);
     this.#writes[at] = this.#handOver.newest;
   }
 

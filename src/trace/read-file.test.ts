@@ -44,6 +44,13 @@ describe('reading a trace', () => {
     assert.equal(info.bad, 0);
   });
 
+  it('gives up on what never becomes a trace, even if it never ends', async () => {
+    await assert.rejects(
+      readTraceFile('/dev/zero', () => {}),
+      /\/dev\/zero is not a trace/,
+    );
+  });
+
   it('reads a closed file', async () => {
     const path = fileWith(
       [header, line(1), '', line(2), '{"kind":"video"}', footerLine(2, 5), ''].join('\n'),

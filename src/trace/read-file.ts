@@ -60,7 +60,11 @@ export async function readTraceFile(
   );
   const file = await attempt(path, () => open(path, 'r'));
   try {
-    await pump(path, file, splitter, onProgress);
+    await pump(path, file, splitter, (readBytes, totalBytes) => {
+      if (readBytes > MAX_PREFACE_BYTES && info.header === null && info.commands === 0)
+        throw noTrace({ ...info, bad: 1 });
+      onProgress?.(readBytes, totalBytes);
+    });
   } finally {
     await file.close();
   }
@@ -84,6 +88,8 @@ export async function readTraceParts(
 }
 
 const CHUNK_BYTES = 1 << 20;
+/** A file without a header or command so far is not a trace, however long it is: /dev/zero never ends. */
+const MAX_PREFACE_BYTES = 16 << 20;
 
 async function pump(
   path: string,

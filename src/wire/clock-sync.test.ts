@@ -236,7 +236,7 @@ describe('clock sync', () => {
     const impossible: [string, number, number, number, number][] = [
       ['a reply before its probe', 1000, 5000, 5010, 900],
       ['a robot that answers before it receives', 1000, 5010, 5000, 1100],
-      ['more time in the robot than the whole round trip', 1000, 5000, 6000, 1100],
+      ['more time in the robot than the whole round trip', 1000, 5000, 205_000, 1100],
       ['no number', Number.NaN, 5000, 5000, 1100],
       ['no number', 1000, Number.NaN, 5000, 1100],
       ['no number', 1000, 5000, Number.NaN, 1100],
@@ -250,6 +250,12 @@ describe('clock sync', () => {
     sync.add(100, 1300, 1350, 250);
     for (const [why, ...stamps] of impossible) assert.equal(sync.add(...stamps), false, why);
     assert.deepEqual([sync.offsetAt(100), sync.uncertaintyNs, sync.epoch], [1150, 50 + STAMP_ERROR_NS, 0]);
+  });
+
+  it('accepts a delay that is negative by no more than the errors of the stamps', () => {
+    const sync = new ClockSync();
+    assert.equal(sync.add(1000, 5000, 25_000, 11_000), true);
+    assert.deepEqual([sync.offsetAt(6000), sync.uncertaintyNs], [9000, STAMP_ERROR_NS]);
   });
 
   it('is finite or unknown, for any stamps', () => {

@@ -1,12 +1,6 @@
 import { NS_PER_S } from '../core/time/clock.ts';
 import type { CommonOffset } from './shared-clock.ts';
 
-interface Exchange {
-  atNs: number;
-  offsetNs: number;
-  delayNs: number;
-}
-
 const WINDOW = 16;
 const MIN_DRIFT_SPAN_NS = 2 * NS_PER_S;
 const MIN_DRIFT_SAMPLES = 6;
@@ -21,10 +15,15 @@ const STAMP_ERROR_NS = 50e3;
  * The robot's clock as seen by the operator: the documented four-stamp exchange and median of 16, extended to
  * prefer short round trips (an exchange is off by at most half its delay) and to follow drift. `offset` is
  * robot − operator. An asymmetric path biases it by half the asymmetry; no exchange can detect that, only a common
- * clock. The fastest exchange in each direction bounds the offset from that side.
+ * clock. The fastest exchange in each direction bounds the offset from that side. Never allocates after construction.
  */
 export class ClockSync {
-  readonly #window: Exchange[] = [];
+  /** The last exchanges, oldest first. */
+  readonly #atNs = new Float64Array(WINDOW);
+  readonly #offsetsNs = new Float64Array(WINDOW);
+  readonly #delaysNs = new Float64Array(WINDOW);
+  readonly #sorted = new Float64Array(WINDOW);
+  #count = 0;
   #referenceNs = 0;
   #offsetNs = Number.NaN;
   #drift = 0;
@@ -72,7 +71,7 @@ export class ClockSync {
   }
 
   reset(): void {
-    this.#window.length = 0;
+    this.#count = 0;
     this.#offsetNs = Number.NaN;
     this.#drift = 0;
     this.#uncertaintyNs = Number.NaN;
@@ -84,13 +83,15 @@ export class ClockSync {
    * of the estimate if the exchange does not contradict it.
    */
   add(t0: number, t1: number, t2: number, t3: number, common: CommonOffset | null = null): boolean {
-    const delayNs = t3 - t0 - (t2 - t1);
-    if (!(t3 >= t0) || !(t2 >= t1) || !(delayNs >= 0)) return false;
-    const exchange = { atNs: (t0 + t3) / 2, offsetNs: (t1 - t0 + (t2 - t3)) / 2, delayNs };
-    if (!Number.isFinite(exchange.offsetNs)) return false;
-    if (this.synchronized && this.#isStep(exchange)) this.reset();
-    this.#window.push(exchange);
-    if (this.#window.length > WINDOW) this.#window.shift();
+    const measuredNs = t3 - t0 - (t2 - t1);
+    // Over loopback the delay is smaller than the errors of its stamps, and may come out negative.
+    if (!(t3 >= t0) || !(t2 >= t1) || !(measuredNs >= -2 * STAMP_ERROR_NS)) return false;
+    const delayNs = Math.max(0, measuredNs);
+    const atNs = (t0 + t3) / 2;
+    const offsetNs = (t1 - t0 + (t2 - t3)) / 2;
+    if (!Number.isFinite(offsetNs)) return false;
+    if (this.synchronized && this.#isStep(atNs, offsetNs, delayNs)) this.reset();
+    this.#push(atNs, offsetNs, delayNs);
     this.#estimate();
     if (common !== null) this.#adopt(common);
     return true;
@@ -107,56 +108,95 @@ export class ClockSync {
    * An exchange is within half its delay of the truth and the estimate within its uncertainty; if they
    * disagree, a clock stepped.
    */
-  #isStep(exchange: Exchange): boolean {
-    const wanderNs = this.wander * Math.abs(exchange.atNs - this.#referenceNs);
-    const gapNs = Math.abs(exchange.offsetNs - this.offsetAt(exchange.atNs));
-    return gapNs > exchange.delayNs / 2 + STAMP_ERROR_NS + this.#uncertaintyNs + wanderNs;
+  #isStep(atNs: number, offsetNs: number, delayNs: number): boolean {
+    const wanderNs = this.wander * Math.abs(atNs - this.#referenceNs);
+    const gapNs = Math.abs(offsetNs - this.offsetAt(atNs));
+    return gapNs > delayNs / 2 + STAMP_ERROR_NS + this.#uncertaintyNs + wanderNs;
+  }
+
+  #push(atNs: number, offsetNs: number, delayNs: number): void {
+    if (this.#count === WINDOW) {
+      this.#atNs.copyWithin(0, 1);
+      this.#offsetsNs.copyWithin(0, 1);
+      this.#delaysNs.copyWithin(0, 1);
+      this.#count--;
+    }
+    this.#atNs[this.#count] = atNs;
+    this.#offsetsNs[this.#count] = offsetNs;
+    this.#delaysNs[this.#count++] = delayNs;
   }
 
   #estimate(): void {
-    const delays = this.#window.map((e) => e.delayNs).sort((a, b) => a - b);
-    const bestNs = delays[0]!;
-    const limitNs = Math.min(2 * (bestNs + STAMP_ERROR_NS), delays[delays.length >> 1]!);
-    const chosen = this.#window.filter((e) => e.delayNs <= limitNs);
-    this.#referenceNs = this.#window[this.#window.length - 1]!.atNs;
-    this.#drift = slope(chosen, (limitNs - bestNs) / 2 + STAMP_ERROR_NS);
-    const offsets = chosen.map((e) => this.#carried(e)).sort((a, b) => a - b);
-    const mid = offsets.length >> 1;
-    this.#offsetNs = offsets.length % 2 ? offsets[mid]! : (offsets[mid - 1]! + offsets[mid]!) / 2;
+    const count = this.#count;
+    for (let i = 0; i < count; i++) insertSorted(this.#sorted, i, this.#delaysNs[i]!);
+    const bestNs = this.#sorted[0]!;
+    const limitNs = Math.min(2 * (bestNs + STAMP_ERROR_NS), this.#sorted[count >> 1]!);
+    this.#referenceNs = this.#atNs[count - 1]!;
+    this.#drift = this.#slope(limitNs, (limitNs - bestNs) / 2 + STAMP_ERROR_NS);
+    let chosen = 0;
+    for (let i = 0; i < count; i++)
+      if (this.#delaysNs[i]! <= limitNs) insertSorted(this.#sorted, chosen++, this.#carried(i));
+    const mid = chosen >> 1;
+    this.#offsetNs = chosen % 2 ? this.#sorted[mid]! : (this.#sorted[mid - 1]! + this.#sorted[mid]!) / 2;
+    this.#bound();
+  }
+
+  /** Keeps the offset within the bounds that every exchange sets, and takes its uncertainty from them. */
+  #bound(): void {
     let lowNs = Number.NEGATIVE_INFINITY;
     let highNs = Number.POSITIVE_INFINITY;
-    for (const e of this.#window) {
-      const boundNs = e.delayNs / 2 + STAMP_ERROR_NS + this.wander * Math.abs(this.#referenceNs - e.atNs);
-      lowNs = Math.max(lowNs, this.#carried(e) - boundNs);
-      highNs = Math.min(highNs, this.#carried(e) + boundNs);
+    for (let i = 0; i < this.#count; i++) {
+      const ageNs = Math.abs(this.#referenceNs - this.#atNs[i]!);
+      const boundNs = this.#delaysNs[i]! / 2 + STAMP_ERROR_NS + this.wander * ageNs;
+      lowNs = Math.max(lowNs, this.#carried(i) - boundNs);
+      highNs = Math.min(highNs, this.#carried(i) + boundNs);
     }
     if (lowNs <= highNs) this.#offsetNs = Math.min(highNs, Math.max(lowNs, this.#offsetNs));
     this.#uncertaintyNs = Math.max(STAMP_ERROR_NS, highNs - this.#offsetNs, this.#offsetNs - lowNs);
   }
 
   /** The offset at the reference time according to one exchange. */
-  #carried(exchange: Exchange): number {
-    return exchange.offsetNs + this.#drift * (this.#referenceNs - exchange.atNs);
+  #carried(i: number): number {
+    return this.#offsetsNs[i]! + this.#drift * (this.#referenceNs - this.#atNs[i]!);
+  }
+
+  /**
+   * Least-squares drift of the offsets of exchanges with delays up to `limitNs`, with up to `noiseNs` of error each; 0
+   * until they support an estimate.
+   */
+  #slope(limitNs: number, noiseNs: number): number {
+    let n = 0;
+    let first = -1;
+    let last = -1;
+    let sumT = 0;
+    let sumO = 0;
+    for (let i = 0; i < this.#count; i++) {
+      if (this.#delaysNs[i]! > limitNs) continue;
+      if (first < 0) first = i;
+      last = i;
+      n++;
+      sumT += this.#atNs[i]! - this.#atNs[first]!;
+      sumO += this.#offsetsNs[i]! - this.#offsetsNs[first]!;
+    }
+    if (n < MIN_DRIFT_SAMPLES || this.#atNs[last]! - this.#atNs[first]! < MIN_DRIFT_SPAN_NS) return 0;
+    let covariance = 0;
+    let variance = 0;
+    let lever = 0;
+    for (let i = first; i <= last; i++) {
+      if (this.#delaysNs[i]! > limitNs) continue;
+      const t = this.#atNs[i]! - this.#atNs[first]! - sumT / n;
+      covariance += t * (this.#offsetsNs[i]! - this.#offsetsNs[first]! - sumO / n);
+      variance += t * t;
+      lever += Math.abs(t);
+    }
+    if (noiseNs * lever > MAX_DRIFT_ERROR * variance) return 0;
+    return Math.max(-MAX_DRIFT, Math.min(MAX_DRIFT, covariance / variance));
   }
 }
 
-/**
- * Least-squares drift of offsets with up to `noiseNs` of error each; 0 until the samples support an estimate.
- */
-function slope(samples: Exchange[], noiseNs: number): number {
-  const n = samples.length;
-  if (n < MIN_DRIFT_SAMPLES || samples[n - 1]!.atNs - samples[0]!.atNs < MIN_DRIFT_SPAN_NS) return 0;
-  const meanT = samples.reduce((sum, e) => sum + (e.atNs - samples[0]!.atNs), 0) / n;
-  const meanO = samples.reduce((sum, e) => sum + (e.offsetNs - samples[0]!.offsetNs), 0) / n;
-  let covariance = 0;
-  let variance = 0;
-  let lever = 0;
-  for (const e of samples) {
-    const t = e.atNs - samples[0]!.atNs - meanT;
-    covariance += t * (e.offsetNs - samples[0]!.offsetNs - meanO);
-    variance += t * t;
-    lever += Math.abs(t);
-  }
-  if (noiseNs * lever > MAX_DRIFT_ERROR * variance) return 0;
-  return Math.max(-MAX_DRIFT, Math.min(MAX_DRIFT, covariance / variance));
+/** Inserts into the first `count` numbers, which are in ascending order. */
+function insertSorted(sorted: Float64Array, count: number, value: number): void {
+  let at = count;
+  for (; at > 0 && sorted[at - 1]! > value; at--) sorted[at] = sorted[at - 1]!;
+  sorted[at] = value;
 }

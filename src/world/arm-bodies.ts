@@ -55,7 +55,7 @@ export function linkShapes(model: RobotModel): Shape[][] {
   );
 }
 
-function capsuleShape({ fromM, toM, radiusM }: Capsule, inBody: Float64Array, frame: number): Shape {
+export function capsuleShape({ fromM, toM, radiusM }: Capsule, inBody: Float64Array, frame: number): Shape {
   const [from, to] = [pointIn(inBody, fromM), pointIn(inBody, toM)];
   const along = to.map((value, k) => value - from[k]!) as [number, number, number];
   const lengthM = Math.hypot(...along);
@@ -102,9 +102,15 @@ function pointIn(t: Float64Array, [x, y, z]: Vector): number[] {
   return [0, 4, 8].map((row) => t[row]! * x + t[row + 1]! * y + t[row + 2]! * z + t[row + 3]!);
 }
 
-function placeXml(t: Float64Array): string {
+/** Position, then the quaternion w, x, y, z. */
+export function placeNumbers(t: Float64Array): number[] {
   const rotation = Float64Array.of(t[0]!, t[1]!, t[2]!, t[4]!, t[5]!, t[6]!, t[8]!, t[9]!, t[10]!);
   const q = new Float64Array(4);
   quatFromMatrix(rotation, q);
-  return `pos="${text([t[3]!, t[7]!, t[11]!])}" quat="${text([q[3]!, q[0]!, q[1]!, q[2]!])}"`;
+  return [t[3]!, t[7]!, t[11]!, q[3]!, q[0]!, q[1]!, q[2]!];
+}
+
+export function placeXml(t: Float64Array): string {
+  const numbers = placeNumbers(t);
+  return `pos="${text(numbers.slice(0, 3))}" quat="${text(numbers.slice(3))}"`;
 }

@@ -49,9 +49,10 @@ const OPENARM: ArmFacts = {
   torqueNm: [40, 40, 27, 27, 7, 7, 7],
   mountRpyRad: UPRIGHT,
   layout: {
-    baseM: [0, 0.25, -0.35],
+    baseM: [0, 0.16, -0.35],
     xM: [0.19, 0.31],
-    yM: [-0.17, 0.02],
+    // An open finger beside a cube does not meet the tray's wall.
+    yM: [-0.15, -0.012],
     trayM: [0.24, 0.12],
     yawRad: Math.PI,
   },
@@ -90,6 +91,14 @@ const KNOWN: Readonly<Record<string, ArmFacts>> = {
   'bento-arm': { ...UR3, massKg: 2, torqueNm: [8, 8, 4, 4], mountRpyRad: ALONG_X },
 };
 
+/** A robot hand on a stand above the table, palm up; all torques are estimates. */
+const handFacts = ({ joints }: RobotModel): ArmFacts => ({
+  massKg: 1,
+  torqueNm: joints.map(({ name }) => (name === 'wrist' ? 3 : 0.8)),
+  mountRpyRad: UPRIGHT,
+  layout: { baseM: [0.1, 0, 0.15], xM: [0.27, 0.27], yM: [0, 0], trayM: [0.27, 0], yawRad: 0 },
+});
+
 function mirrored(facts: ArmFacts): ArmFacts {
   const { baseM, yM, trayM, ...rest } = facts.layout;
   const layout: Layout = {
@@ -102,8 +111,9 @@ function mirrored(facts: ArmFacts): ArmFacts {
   return { ...facts, layout };
 }
 
-/** Facts of a known arm; estimates for any other. */
+/** Facts of a known arm; estimates for any other, and for hands. */
 export function armFacts(model: RobotModel): ArmFacts {
+  if (model.family === 'hand') return handFacts(model);
   const known = KNOWN[model.name];
   if (known !== undefined && known.torqueNm.length === model.joints.length) return known;
   return {

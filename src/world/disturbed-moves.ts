@@ -1,6 +1,6 @@
 import type { Random } from '../core/random.ts';
 import { GRIPPER, OPEN_M } from './gripper-body.ts';
-import { go, grip, WIDE_M } from './skills.ts';
+import { EMPTY_M, go, grip, WIDE_M } from './skills.ts';
 import type { Move, WorldView } from './task.ts';
 
 /** A move, and whether it is a mistake made on purpose. */
@@ -12,17 +12,25 @@ export interface MarkedMove {
 const START_SHARE = 0.85;
 /** From where the gripper stands; z above the table. */
 const START_M = { x: [-0.11, 0.11], y: [-0.2, 0.16], z: [0.07, 0.17] } as const;
-const MISTAKE_SHARE = 0.3;
+const START_RAD = [-0.8, 0.8] as const;
+const MISTAKE_SHARE = 0.4;
+const CARRY_SHARE = 0.2;
 /** Above this height of the pads an opened gripper touches no cube. */
 const ABOVE_M = 0.058;
 const STRAY_SPEED_M_S = 0.35;
+/** Turned away from a thing by up to more than half a quarter turn: the other way round is then nearer. */
+const TURN_RAD = [-0.85, 0.85] as const;
+const MAX_YAW_RAD = 1.2;
+/** From the goal of what is carried: sideways, and up so far that it touches nothing. */
+const CARRIED_M = { side: [-0.03, 0.03], up: [0.04, 0.07] } as const;
+const CARRIED_RAD = [-0.4, 0.4] as const;
 
 const good = (move: Move): MarkedMove => ({ move, isMistake: false });
 const mistake = (move: Move): MarkedMove => ({ move, isMistake: true });
 
 /**
- * An expert's moves with mistakes among them: it starts anywhere, with the gripper anyhow, closes too early or beside a
- * thing, or arrives beside it. What follows each mistake shows the way out, which a policy needs once it errs itself.
+ * An expert's moves with mistakes among them: it starts anywhere, with the gripper anyhow, closes too early, beside a
+ * thing or turned, arrives beside it, or carries something past its goal. What follows each mistake shows the way out, which a policy needs once it errs itself.
  */
 export function* disturbed(
   moves: Iterator<Move, void, void>,
@@ -37,13 +45,16 @@ export function* disturbed(
       random.between(START_M.z),
     ] as const;
     yield mistake(grip(openM, 0));
-    yield mistake(go(point, random.between([-0.7, 0.7]), STRAY_SPEED_M_S));
+    yield mistake(go(point, random.between(START_RAD), STRAY_SPEED_M_S));
   }
   for (;;) {
     const { value: move, done } = moves.next();
     if (done === true || move === undefined) return;
     if (isReachingDown(move, view) && random.uniform() < MISTAKE_SHARE) yield* miss(moves, move, random);
-    else yield good(move);
+    else {
+      if (isSettingDown(move, view) && random.uniform() < CARRY_SHARE) yield stray(move, random);
+      yield good(move);
+    }
   }
 }
 
@@ -58,31 +69,76 @@ type Go = Extract<Move, { kind: 'go' }>;
 const isReachingDown = (move: Move, { openingM }: WorldView): move is Go =>
   move.kind === 'go' && move.restS > 0 && move.zM < 2 * GRIPPER.tipM && openingM > 0.9 * WIDE_M;
 
+/** Above or at the goal of a thing that it holds. */
+const isSettingDown = (move: Move, { openingM }: WorldView): move is Go =>
+  move.kind === 'go' && move.restS > 0 && openingM > EMPTY_M && openingM < 0.9 * WIDE_M;
+
+function stray({ xM, yM, zM, yawRad, speedMS }: Go, random: Random): MarkedMove {
+  const { side, up } = CARRIED_M;
+  const point = [xM + random.between(side), yM + random.between(side), zM + random.between(up)] as const;
+  return mistake(go(point, yawRad + random.between(CARRIED_RAD), speedMS));
+}
+
+/** Where a hand errs to, and whether it closes there. */
+interface Miss {
+  share: number;
+  closes: boolean;
+  at(move: Go, random: Random): readonly [x: number, y: number, z: number, yawRad: number];
+}
+
+const MISSES: readonly Miss[] = [
+  { share: 0.25, closes: true, at: (move, random) => around(move, random, 0.02, 0.15 * random.normal()) },
+  { share: 0.15, closes: true, at: beside },
+  // On the thing, but turned: it may turn with the pads, or be held by two of its edges.
+  {
+    share: 0.15,
+    closes: true,
+    at: ({ xM, yM, zM, yawRad }, random) => [xM, yM, zM, yawRad + random.between(TURN_RAD)],
+  },
+  { share: 0.45, closes: false, at: (move, random) => around(move, random, 0.03, random.between(TURN_RAD)) },
+];
+
+/** Above it and off by up to `strayM`. */
+function around(
+  { xM, yM, yawRad }: Go,
+  random: Random,
+  strayM: number,
+  turnRad: number,
+): [number, number, number, number] {
+  const angle = random.between([-Math.PI, Math.PI]);
+  const away = strayM * Math.sqrt(random.uniform());
+  const z = random.between([ABOVE_M + 0.01, ABOVE_M + 0.05]);
+  return [xM + away * Math.cos(angle), yM + away * Math.sin(angle), z, yawRad + turnRad];
+}
+
+/** Beside it, where the pads pass it: across the direction in which they close. */
+function beside(move: Go, random: Random): [number, number, number, number] {
+  const besideM = random.between([0.036, 0.055]) * (random.uniform() < 0.5 ? -1 : 1);
+  const [x, y] = [move.xM + besideM * Math.cos(move.yawRad), move.yM + besideM * Math.sin(move.yawRad)];
+  return [x, y, random.between([move.zM, ABOVE_M]), move.yawRad + 0.15 * random.normal()];
+}
+
+function drawn(random: Random): Miss {
+  let left = random.uniform();
+  for (const miss of MISSES) {
+    left -= miss.share;
+    if (left < 0) return miss;
+  }
+  return MISSES[0]!;
+}
+
+/** In place of reaching down. The expert's own closing is left out: it then sees that it does not hold the thing. */
 function* miss(
   moves: Iterator<Move, void, void>,
   move: Go,
   random: Random,
 ): Generator<MarkedMove, void, void> {
-  const kind = random.uniform();
-  const strayM = kind < 0.6 ? 0.02 : 0.025;
-  const angle = random.between([-Math.PI, Math.PI]);
-  const away = strayM * Math.sqrt(random.uniform());
-  let [x, y] = [move.xM + away * Math.cos(angle), move.yM + away * Math.sin(angle)];
-  let z = random.between([ABOVE_M, ABOVE_M + 0.03]);
-  if (kind >= 0.4 && kind < 0.6) {
-    // Beside it, where the pads pass it: across the direction in which they close.
-    const besideM = random.between([0.036, 0.055]) * (random.uniform() < 0.5 ? -1 : 1);
-    [x, y] = [move.xM + besideM * Math.cos(move.yawRad), move.yM + besideM * Math.sin(move.yawRad)];
-    z = random.between([move.zM, ABOVE_M]);
-  }
-  const yawRad = move.yawRad + 0.15 * random.normal();
+  const kind = drawn(random);
+  const [x, y, z, wantedRad] = kind.at(move, random);
+  const yawRad = Math.max(-MAX_YAW_RAD, Math.min(MAX_YAW_RAD, wantedRad));
+  // It turns first: turned pads would push the thing away.
+  if (z < ABOVE_M) yield mistake(go([x, y, ABOVE_M + 0.02], yawRad, move.speedMS));
   yield mistake(go([x, y, z], yawRad, move.speedMS, 0.05, 0.006));
-  if (kind >= 0.6) {
-    yield good(move);
-    return;
-  }
-  // Closes on nothing. The expert's own closing and lifting are left out: it then sees that it holds nothing.
-  yield mistake(grip(0, 0.35));
-  moves.next();
+  if (kind.closes) yield mistake(grip(0, 0.35));
   moves.next();
 }

@@ -11,7 +11,9 @@ const MAX_TURN_RAD_S = 2;
 const TURN_PER_S = 5;
 /** The hand itself must be this near, and the gripper within the move's tolerance, before the next move. */
 const HAND_NEAR_M = 0.002;
-const YAW_NEAR_RAD = 0.06;
+/** Wider than what a camera shows exactly: who waits for less than he sees may wait for ever. */
+const YAW_NEAR_RAD = 0.12;
+const ON_THE_WAY_RAD = 0.2;
 /** Tolerance of a move is for the end of a task; on the way a hand is less exact. */
 const ON_THE_WAY_M = 0.012;
 const FINE_M = 0.005;
@@ -101,7 +103,7 @@ export class EagerHand {
     return (
       handM < (isFine ? HAND_NEAR_M : ON_THE_WAY_M) &&
       offM < (isFine ? FINE_M : ON_THE_WAY_M) &&
-      Math.abs(wrapRad(move.yawRad - gripYawRad)) < YAW_NEAR_RAD
+      Math.abs(wrapRad(move.yawRad - gripYawRad)) < (isFine ? YAW_NEAR_RAD : ON_THE_WAY_RAD)
     );
   }
 

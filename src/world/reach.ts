@@ -5,6 +5,7 @@ import type { Solver } from '../mapping/ik/contract.ts';
 import { createSolver, methodsOf } from '../mapping/ik/solver.ts';
 import type { ArmFacts } from './arm-facts.ts';
 import { GRIPPER } from './gripper-body.ts';
+import { handReady } from './hand-bodies.ts';
 
 /** Height of the ready pose above the table. */
 const READY_M = 0.12;
@@ -18,6 +19,8 @@ export interface Reach {
 }
 
 export function createReach(model: RobotModel, facts: ArmFacts): Reach {
+  // A hand stands still; only its fingers move.
+  if (model.family === 'hand') return { follow: () => false, ready: handReady };
   const methods = methodsOf(model);
   const method = methods.includes('analytic') ? 'analytic' : 'numeric';
   const follower = createSolver(model, method, {});

@@ -1,4 +1,5 @@
 import { ExpertHand } from './expert-hand.ts';
+import { FingerHand } from './finger-hand.ts';
 import { OPEN_M } from './gripper-body.ts';
 import { STEP_S } from './physics.ts';
 import type { WorkWorld } from './work-world.ts';
@@ -20,22 +21,55 @@ export interface Episode {
   hash?: string;
 }
 
+/** Sets the servos' targets for the next cycle; false if the arm does not reach. */
+interface Doer {
+  readonly isDone: boolean;
+  tick(): boolean;
+}
+
 /** Lets the task's expert do a seed at 200 Hz, without a clock: as fast as the machine computes. */
 export function runExpert(world: WorkWorld, seed: number, readyRad: Float64Array): Episode {
   world.reset(seed, readyRad);
-  const hand = new ExpertHand(world.task.expert(world), world.gripM);
-  const targetRad = Float64Array.from(readyRad);
+  const doer = world.physics.hasGripper ? armDoer(world, readyRad) : fingerDoer(world);
   const { progress } = world;
   let outOfReach = 0;
   let settledS = 0;
   while (Number.isNaN(progress.doneS) && !progress.isLate && settledS < SETTLE_S) {
-    hand.tick(CYCLE_S);
-    if (hand.isDone) settledS += CYCLE_S;
-    if (!world.reach.follow(hand.pointM, hand.yawRad, targetRad, targetRad)) outOfReach++;
-    world.servo.target(targetRad, 1 - hand.openM / OPEN_M);
+    if (!doer.tick()) outOfReach++;
+    if (doer.isDone) settledS += CYCLE_S;
     for (let i = 0; i < STEPS; i++) world.step();
   }
   const success = !Number.isNaN(progress.doneS);
   const timeS = success ? progress.doneS : progress.elapsedS;
   return { seed, success, score: progress.score, timeS, outOfReach };
+}
+
+function armDoer(world: WorkWorld, readyRad: Float64Array): Doer {
+  const hand = new ExpertHand(world.task.expert(world), world.gripM);
+  const targetRad = Float64Array.from(readyRad);
+  return {
+    get isDone() {
+      return hand.isDone;
+    },
+    tick() {
+      hand.tick(CYCLE_S);
+      const reaches = world.reach.follow(hand.pointM, hand.yawRad, targetRad, targetRad);
+      world.servo.target(targetRad, 1 - hand.openM / OPEN_M);
+      return reaches;
+    },
+  };
+}
+
+function fingerDoer(world: WorkWorld): Doer {
+  const hand = new FingerHand(world.task.expert(world));
+  return {
+    get isDone() {
+      return hand.isDone;
+    },
+    tick() {
+      hand.tick(CYCLE_S);
+      world.servo.target(hand.jointsRad, 0);
+      return true;
+    },
+  };
 }

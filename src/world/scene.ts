@@ -1,9 +1,8 @@
 import type { RobotModel } from '../geometry/robot-model.ts';
-import { armXml } from './arm-bodies.ts';
 import type { ArmFacts } from './arm-facts.ts';
-import { gripperActuatorXml, gripperEqualityXml, gripperTendonXml, padPairsXml } from './gripper-body.ts';
 import { PARTNER } from './partner-arm.ts';
-import { hasPlace, isFree, type Shape, text, type WorldBody } from './shape.ts';
+import { robotPartOf } from './robot-part.ts';
+import { hasPlace, isFree, shapeXml, text, type WorldBody } from './shape.ts';
 
 export const STEP_S = 0.001;
 /** A servo follows a ramp this much later: 2 ζ / ω with ζ = 1. */
@@ -30,12 +29,15 @@ export interface SceneArm {
 
 /** The whole world as MJCF. */
 export function sceneXml(arm: SceneArm, bodies: readonly WorldBody[], partner: SceneArm | null): string {
-  const { model, facts } = arm;
   const movable = bodies.filter(({ massKg }) => massKg !== undefined);
-  const prefixes = partner === null ? [''] : ['', PARTNER];
-  const pairs = movable.flatMap((body) =>
-    body.shapes.flatMap((_, i) => prefixes.map((prefix) => padPairsXml(geomName(body, i), prefix))),
+  const robots = [{ prefix: '', arm }, ...(partner === null ? [] : [{ prefix: PARTNER, arm: partner }])].map(
+    (robot) => ({ ...robot, part: robotPartOf(robot.arm.model) }),
   );
+  const geoms = movable.flatMap((body) =>
+    body.shapes.flatMap(({ isDrawnOnly }, i) => (isDrawnOnly ? [] : [geomName(body, i)])),
+  );
+  const pairs = geoms.flatMap((geom) => robots.map(({ part, prefix }) => part.pairsXml(geom, prefix)));
+  const each = (xml: (robot: (typeof robots)[number]) => string): string => robots.map(xml).join('\n');
   return `<mujoco model="world">
 <compiler angle="radian" autolimits="true"/>
 <option timestep="${STEP_S}" integrator="implicitfast" cone="elliptic" impratio="100" iterations="50" tolerance="1e-8" solver="Newton"/>
@@ -44,27 +46,24 @@ export function sceneXml(arm: SceneArm, bodies: readonly WorldBody[], partner: S
 <geom solref="0.005 1" solimp="0.95 0.99 0.001" condim="3" friction="0.7 0.005 0.0005" contype="1" conaffinity="3"/>
 <default class="arm"><geom contype="2" conaffinity="1" condim="3" friction="0.5 0.005 0.0001"/></default>
 <default class="pad"><geom contype="2" conaffinity="1" condim="4" friction="1.2 0.02 0.001" priority="2"/></default>
+<default class="finger"><geom contype="2" conaffinity="1" condim="4" friction="1 0.01 0.001"/></default>
 </default>
 <worldbody>
 <geom name="table" type="plane" size="1 1 0.1"/>
-<body name="base" pos="${text(facts.layout.baseM)}">${armXml(model, facts)}</body>
-${partner === null ? '' : `<body name="${PARTNER}base" pos="${text(partner.facts.layout.baseM)}">${armXml(partner.model, partner.facts, PARTNER)}</body>`}
+${each(({ arm: { model, facts }, part, prefix }) => `<body name="${prefix}base" pos="${text(facts.layout.baseM)}">${part.bodyXml(model, facts, prefix)}</body>`)}
 ${bodies.map((body) => bodyXml(body, bodies)).join('\n')}
 </worldbody>
 <contact>${pairs.join('')}</contact>
-<tendon>${prefixes.map(gripperTendonXml).join('')}</tendon>
-<equality>${prefixes.map(gripperEqualityXml).join('')}</equality>
-<actuator>${actuatorsXml(arm, '')}${partner === null ? '' : actuatorsXml(partner, PARTNER)}</actuator>
+${each(({ part, prefix }) => part.couplingXml(prefix))}
+<actuator>${each(({ arm: own, part, prefix }) => servosXml(own, prefix) + part.actuatorXml(prefix))}</actuator>
 <sensor><touch name="touchL" site="touchL"/><touch name="touchR" site="touchR"/>
 <contact name="arm" subtree1="base" num="1" data="found force torque pos" reduce="netforce"/>
 ${movable.map(({ name }) => ['L', 'R'].map((side) => `<contact name="${name}/${side}" geom1="pad${side}" body2="${name}" num="1" data="found"/>`).join('')).join('')}</sensor>
 </mujoco>`;
 }
 
-function actuatorsXml({ model, facts, gains }: SceneArm, prefix: string): string {
-  const servos = model.joints.map(({ name }, i) => servoXml(prefix + name, gains?.[i], facts.torqueNm[i]!));
-  return servos.join('\n') + gripperActuatorXml(prefix);
-}
+const servosXml = ({ model, facts, gains }: SceneArm, prefix: string): string =>
+  model.joints.map(({ name }, i) => servoXml(prefix + name, gains?.[i], facts.torqueNm[i]!)).join('\n');
 
 function servoXml(joint: string, gains: Gains | undefined, torqueNm: number): string {
   const { kp, kv } = gains ?? { kp: 100, kv: 5 };
@@ -84,11 +83,9 @@ function slidingXml(body: WorldBody): string {
 }
 
 function geomsXml(body: WorldBody): string {
-  const share = body.massKg === undefined ? '' : ` mass="${text([body.massKg / body.shapes.length])}"`;
-  return body.shapes.map((shape, i) => shapeXml(shape, geomName(body, i), share)).join('');
-}
-
-function shapeXml({ kind, sizeM, atM, quatWxyz }: Shape, name: string, mass: string): string {
-  const turn = quatWxyz === undefined ? '' : ` quat="${text(quatWxyz)}"`;
-  return `<geom name="${name}" type="${kind}" size="${text(sizeM)}" pos="${text(atM)}"${turn}${mass}/>`;
+  const felt = body.shapes.filter(({ isDrawnOnly }) => !isDrawnOnly).length;
+  const mass = body.massKg === undefined ? '' : `mass="${text([body.massKg / felt])}"`;
+  return body.shapes
+    .map((shape, i) => shapeXml(shape, `name="${geomName(body, i)}" ${shape.isDrawnOnly ? '' : mass}`))
+    .join('');
 }

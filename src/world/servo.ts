@@ -55,7 +55,8 @@ export class Servo {
       this.#commandRad[i]! += change;
       ctrl[i] = this.#commandRad[i]! + this.#leadSteps * change;
     }
-    ctrl[joints] = this.#openM;
+    // Of a hand there is nothing to open.
+    if (ctrl.length > joints) ctrl[joints] = this.#openM;
     if (this.#left > 0) this.#left--;
   }
 }

@@ -9,6 +9,8 @@ export interface Shape {
   quatWxyz?: Quaternion;
   /** #rrggbb */
   colour: string;
+  /** Nothing touches it: a mark. */
+  isDrawnOnly?: true;
 }
 
 /** A thing in the world. Fixed bodies stand where the task's start puts them. */
@@ -33,6 +35,13 @@ export const POSE_SIZE = 7;
 /** Numbers in a scene are rounded, so that another JavaScript engine's sine gives the same scene. */
 export const text = (values: Iterable<number>): string =>
   Array.from(values, (value) => String(Number(value.toFixed(8)) || 0)).join(' ');
+
+/** A shape as MJCF, with further attributes. */
+export function shapeXml({ kind, sizeM, atM, quatWxyz, isDrawnOnly }: Shape, more: string): string {
+  const turn = quatWxyz === undefined ? '' : ` quat="${text(quatWxyz)}"`;
+  const touch = isDrawnOnly ? ' contype="0" conaffinity="0" mass="0"' : '';
+  return `<geom type="${kind}" size="${text(sizeM)}" pos="${text(atM)}"${turn}${touch} ${more}/>`;
+}
 
 export const COLOURS = {
   red: '#d94f45',

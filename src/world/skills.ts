@@ -1,9 +1,9 @@
 import type { Move, WorldView } from './task.ts';
 
 const QUARTER = Math.PI / 2;
-const PICK_TRIES = 4;
+const PICK_TRIES = 6;
 /** Closed this far, there is nothing between the pads. */
-const EMPTY_M = 0.008;
+export const EMPTY_M = 0.008;
 /** The wrist turns no further from its zero than this. */
 const MAX_YAW_RAD = 0.94;
 /** Opening with which the expert approaches and leaves. */
@@ -33,29 +33,49 @@ export interface Hand {
   yawRad: number;
 }
 
-/** Takes a thing at a height `zM` and lifts it to `highM`. */
+/**
+ * Takes a thing at a height `zM` and lifts it to `highM`. What it does follows from what is seen: it can begin anyhow.
+ * `comesLow`: nothing high stands in the way, so it turns at one low point above the thing, wherever it comes from.
+ */
 export function* pick(
   view: WorldView,
   hand: Hand,
   body: string,
   zM: number,
   highM: number,
+  comesLow = false,
 ): Generator<Move, void, void> {
   for (let tries = 0; tries < PICK_TRIES; tries++) {
-    const { xM, yM, yawRad } = view.see(body);
-    hand.yawRad = nearestYaw(yawRad, hand.yawRad);
     yield grip(WIDE_M, 0);
-    yield go([xM, yM, highM], hand.yawRad, 0.5);
+    const { xM, yM, yawRad } = view.see(body);
+    hand.yawRad = nearestYaw(yawRad, view.gripYawRad);
+    yield go([xM, yM, comesLow ? zM + HOVER_M : hoverM(view, xM, yM, highM)], hand.yawRad, 0.5);
     yield go([xM, yM, zM], hand.yawRad, 0.25, 0.1, 0.005);
     yield grip(0, 0.35);
+    if (isTurned(view, body)) yield grip(WIDE_M, 0.25);
+    if (!isHeld(view, body) || isTurned(view, body)) continue;
     yield go([xM, yM, highM], hand.yawRad, 0.4, 0, 0.01);
-    const seen = view.see(body);
-    if (
-      Math.hypot(seen.xM - view.gripM[0]!, seen.yM - view.gripM[1]!) < MAX_OFFSET_M &&
-      view.openingM > EMPTY_M
-    )
-      return;
+    if (isHeld(view, body)) return;
   }
+}
+
+/** Where it stands if that is above the thing already; else `highM`. */
+function hoverM({ gripM }: WorldView, xM: number, yM: number, highM: number): number {
+  const isAbove = Math.hypot(gripM[0]! - xM, gripM[1]! - yM) < ABOVE_M && gripM[2]! > CLEAR_M;
+  return isAbove ? Math.min(highM, gripM[2]!) : highM;
+}
+
+function isHeld(view: WorldView, body: string): boolean {
+  const { xM, yM, zM } = view.see(body);
+  const [x, y, z] = [view.gripM[0]!, view.gripM[1]!, view.gripM[2]!];
+  const isBetween = Math.hypot(xM - x, yM - y) < MAX_OFFSET_M && Math.abs(zM - z) < MAX_HEIGHT_M;
+  return isBetween && view.openingM > EMPTY_M;
+}
+
+/** The pads hold it by two of its edges: it would slip or turn. */
+function isTurned(view: WorldView, body: string): boolean {
+  const turnRad = (view.see(body).yawRad - view.gripYawRad) / QUARTER;
+  return Math.abs(turnRad - Math.round(turnRad)) * QUARTER > MAX_TURN_RAD;
 }
 
 export interface Goal {
@@ -72,7 +92,7 @@ export interface Goal {
 /** Sets down what it holds so that the thing, not the gripper, comes to the goal. */
 export function* place(view: WorldView, hand: Hand, held: string, goal: Goal): Generator<Move, void, void> {
   const { xM, yM, zM, highM, speedMS = 0.2, toleranceM = 0.006 } = goal;
-  hand.yawRad = nearestYaw(goal.yawRad, hand.yawRad);
+  hand.yawRad = nearestYaw(goal.yawRad, view.gripYawRad);
   yield go([xM, yM, highM], hand.yawRad, 0.5, 0.2, toleranceM);
   // What was seen in the hand while carrying it, after the turn.
   const [dx, dy] = heldOffset(view, held);
@@ -90,4 +110,11 @@ export function heldOffset(view: WorldView, held: string): [number, number] {
 
 /** A thing further from the middle of the pads than this is not held. */
 const MAX_OFFSET_M = 0.01;
+const MAX_HEIGHT_M = 0.03;
+const MAX_TURN_RAD = 0.25;
+/** So high above where a thing is taken, the gripper turns without touching it. */
+const HOVER_M = 0.055;
+/** Within this of a thing and this high, it turns where it is. */
+const ABOVE_M = 0.03;
+const CLEAR_M = 0.066;
 const clamp = (offsetM: number): number => (Math.abs(offsetM) < MAX_OFFSET_M ? offsetM : 0);

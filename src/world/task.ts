@@ -31,7 +31,7 @@ export interface WorldView {
 /** Progress from 0 to 1; 1 is success. */
 export type Score = number;
 
-/** What an expert does next, with the gripper straight down. */
+/** What an expert does next; an arm with its gripper straight down. */
 export type Move =
   /** Takes the point between the pads to a place, along a straight line. */
   | {
@@ -45,6 +45,8 @@ export type Move =
       toleranceM: number;
     }
   | { kind: 'grip'; openM: number; waitS: number }
+  /** A hand: moves its joints, by name, in `moveS`; all in all it takes `waitS`. */
+  | { kind: 'fingers'; jointsRad: Readonly<Record<string, number>>; moveS: number; waitS: number }
   /** Looks again after this long. */
   | { kind: 'wait'; waitS: number };
 
@@ -63,6 +65,10 @@ export interface Task {
   /** For the person. */
   readonly instruction: string;
   readonly limitS: number;
+  /** What does it: an arm with a gripper, if absent. */
+  readonly robot?: 'hand';
+  /** `expert` does nothing: only a person or a policy does it. */
+  readonly hasNoExpert?: true;
   bodies(): readonly WorldBody[];
   /** A second arm; its parts are among the bodies. */
   readonly partner?: Partner;

@@ -72,7 +72,7 @@ export class WorkWorld implements WorldView {
   reset(seed: number, jointsRad: ArrayLike<number>): void {
     this.seed = seed;
     this.physics.reset(jointsRad, startPoses(this.task, this.layout, this.physics.bodies, seed));
-    this.servo.hold(this.physics.qpos, this.physics.ctrl[this.physics.joints]!);
+    this.servo.hold(this.physics.qpos, this.physics.commandedOpenM);
     this.#begin();
   }
 

@@ -6,20 +6,17 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { loadPlugin, pluginConfig, pluginNames } from '../../src/app/registry.ts';
+import { loadPlugin, ownPluginNames, pluginConfig } from '../../src/app/registry.ts';
 import { emptyPicture, fillRect } from '../../src/camera/drawing.ts';
 import { loadJpegCoder } from '../../src/camera/encoder.ts';
 import { jpegEnd } from '../../src/camera/jpeg-structure.ts';
-import type { CameraSource, Picture, SourceHost, SourcePlugin } from '../../src/camera/source.ts';
+import type { SourcePlugin } from '../../src/camera/source.ts';
 import { TeleopError } from '../../src/core/errors.ts';
-import { ManualClock } from '../../src/core/time/clock.ts';
-import { loadModel } from '../../src/rig/robot-models.ts';
+import { CameraBench, FORMAT, testCamera } from '../../src/testing/camera-contract.ts';
 import { needs } from '../needs.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 
-const FORMAT = { widthPx: 160, heightPx: 120, fpsHz: 50, quality: 75 };
 const coder = await loadJpegCoder();
-const model = loadModel('ur3');
 const folder = temporaryFolder('camera');
 const pictures = [20, 90, 200].map((tone) => {
   const picture = emptyPicture(FORMAT.widthPx, FORMAT.heightPx);
@@ -103,129 +100,19 @@ const MISSING: Record<string, () => Record<string, unknown>[]> = {
   ],
   v4l2: () => [{ device: '/dev/no-such-camera' }, { device: '/dev/null', ffmpeg: 'no-such-ffmpeg' }],
 };
-/** Sources that cannot be opened here, each with the reason. */
-const SKIP: Record<string, string> = {};
-
-/** A host with a clock that moves only when told to; ticks are given by `tick`. */
-class Bench implements SourceHost {
-  readonly clock = new ManualClock();
-  readonly taken: { picture: Picture; captureNs: number }[] = [];
-  readonly failures: TeleopError[] = [];
-  readonly robot = {
-    model,
-    read: (joints: Float64Array) => {
-      joints.set(model.homeRad);
-      joints[0]! += this.clock.nowNs() / 1e9;
-      return 0.5;
-    },
-  };
-  #tick: ((nowNs: number) => void) | null = null;
-
-  everyFrame(tick: (nowNs: number) => void): void {
-    this.#tick = tick;
-  }
-
-  emit(picture: Picture, captureNs: number): void {
-    this.taken.push({ picture: copyOf(picture), captureNs });
-    // What it drew in is the source's again; a source that relies on what it left there is wrong.
-    if (picture.kind === 'rgb') picture.pixels.fill(0x5a);
-    if (picture.kind === 'depth') picture.depthMm.fill(0x5a5a);
-  }
-
-  fail(error: TeleopError): void {
-    this.failures.push(error);
-  }
-
-  /** Until so many pictures have come; those that pace themselves need real time. */
-  async until(count: number, withinMs = 20_000): Promise<void> {
-    for (let waited = 0; this.taken.length < count && waited < withinMs; waited += 5) {
-      this.clock.advanceBy(1e9 / FORMAT.fpsHz);
-      this.#tick?.(this.clock.nowNs());
-      await sleep(this.#tick === null ? 5 : 1);
-    }
-  }
-}
-
-function copyOf(picture: Picture): Picture {
-  if (picture.kind === 'rgb') return { ...picture, pixels: picture.pixels.slice() };
-  return picture.kind === 'depth' ? { ...picture, depthMm: picture.depthMm.slice() } : picture;
-}
-
-function valuesOf(picture: Picture): ArrayLike<number> & Iterable<number> {
-  if (picture.kind === 'depth') return picture.depthMm;
-  return picture.kind === 'rgb' ? picture.pixels : coder.decode(picture.bytes)!.pixels;
-}
-
-function describeSource(name: string, plugin: SourcePlugin<unknown>, index: number): void {
-  const options = () => OPTIONS[name]?.()[index] ?? {};
-  const open = (bench: Bench): Promise<CameraSource> =>
-    plugin.open(pluginConfig('camera', name, plugin, options()), FORMAT, bench);
-
-  it('gives pictures that can be read, with the instants they were taken at', async () => {
-    const bench = new Bench();
-    const source = await open(bench);
-    try {
-      await bench.until(4);
-      assert.deepEqual(bench.failures, []);
-      assert.ok(bench.taken.length >= 4, `${bench.taken.length} pictures`);
-      let last = 0;
-      for (const { picture, captureNs } of bench.taken) {
-        assert.ok(captureNs >= last && captureNs <= bench.clock.nowNs(), 'no picture is taken in the future');
-        last = captureNs;
-        if (picture.kind === 'jpeg') assert.equal(jpegEnd(picture.bytes), 'whole');
-        const { widthPx, heightPx } = picture.kind === 'jpeg' ? coder.decode(picture.bytes)! : picture;
-        const values = valuesOf(picture);
-        const channels = picture.kind === 'depth' ? 1 : 3;
-        assert.deepEqual([widthPx, heightPx, values.length], [160, 120, channels * 160 * 120]);
-        // Without a world there are no distances.
-        if (picture.kind !== 'depth') assert.ok(new Set(values).size > 1, 'a picture of something');
-      }
-      const [first, second] = bench.taken.map(({ picture }) => valuesOf(picture));
-      if (bench.taken[0]!.picture.kind !== 'depth') assert.notDeepEqual(first, second, 'something moves');
-    } finally {
-      source.dispose();
-    }
-  });
-
-  it('gives none after it was disposed of, any number of times', async () => {
-    const bench = new Bench();
-    const source = await open(bench);
-    await bench.until(1);
-    source.dispose();
-    source.dispose();
-    const before = bench.taken.length;
-    await bench.until(before + 1, 60);
-    assert.equal(bench.taken.length, before);
-    assert.deepEqual(bench.failures, [], 'being disposed of is no failure');
-  });
-
-  it('can be opened again, and twice at once', async () => {
-    const benches = [new Bench(), new Bench()];
-    const sources = await Promise.all(benches.map(open));
-    await Promise.all(benches.map((bench) => bench.until(1)));
-    for (const source of sources) source.dispose();
-    assert.ok(benches.every((bench) => bench.taken.length > 0));
-  });
-}
+const plugins = new Map<string, SourcePlugin<unknown>>();
+for (const name of ownPluginNames('camera')) plugins.set(name, await loadPlugin('camera', name));
 
 describe('every camera source', () => {
-  for (const name of pluginNames('camera')) {
+  for (const name of ownPluginNames('camera')) {
     const ways = OPTIONS[name] === undefined ? 1 : ({ mjpeg: 2, sim: 2, world: 2 }[name as string] ?? 1);
     for (let i = 0; i < ways; i++)
-      describe(`${name}, way ${i + 1}`, { skip: SKIP[name] ?? false }, async () => {
-        describeSource(name, await loadPlugin('camera', name), i);
-      });
-
-    it(`${name} tells what it is, and takes no unknown setting`, async () => {
-      const plugin = await loadPlugin('camera', name);
-      assert.match(plugin.about, /\w{3}/);
-      assert.throws(() => pluginConfig('camera', name, plugin, { noSuchSetting: 1 }), TeleopError);
-    });
+      testCamera(`${name}, way ${i + 1}`, plugins.get(name)!, () => OPTIONS[name]?.()[i] ?? {});
 
     it(`${name} says what to do when the camera is not there`, async () => {
       const plugin = await loadPlugin('camera', name);
       for (const values of MISSING[name]?.() ?? []) {
-        const bench = new Bench();
+        const bench = new CameraBench();
         await assert.rejects(
           () => plugin.open(pluginConfig('camera', name, plugin, values), FORMAT, bench),
           (error) => error instanceof TeleopError && error.code === 'camera-failed' && error.hint.length > 20,
@@ -244,7 +131,7 @@ describe('every camera source', () => {
       `#!${process.execPath}\nconsole.error('/dev/null: Inappropriate ioctl for device');process.exit(1);`,
     );
     chmodSync(script, 0o755);
-    const bench = new Bench();
+    const bench = new CameraBench();
     const source = await plugin.open({ device: '/dev/null', gives: 'mjpeg', ffmpeg: script }, FORMAT, bench);
     for (let i = 0; i < 200 && bench.failures.length === 0; i++) await sleep(10);
     source.dispose();
@@ -259,7 +146,7 @@ describe('every camera source', () => {
       const script = path.join(folder, `scene-${gives}.cjs`);
       writeFileSync(script, SCENE);
       chmodSync(script, 0o755);
-      const bench = new Bench();
+      const bench = new CameraBench();
       const settings = { device: '/dev/null', gives, ffmpeg: script };
       const source = await plugin.open(pluginConfig('camera', 'v4l2', plugin, settings), FORMAT, bench);
       await bench.until(5, 10_000);
@@ -275,7 +162,7 @@ describe('every camera source', () => {
 
   it('mjpeg reports a stream that breaks off', async () => {
     const plugin = await loadPlugin('camera', 'mjpeg');
-    const bench = new Bench();
+    const bench = new CameraBench();
     const source = await plugin.open({ from: url('/stream') }, FORMAT, bench);
     await bench.until(2);
     server.closeAllConnections();

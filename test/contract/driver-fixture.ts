@@ -5,33 +5,12 @@ import { parse } from 'yaml';
 import { packageRoot } from '../../src/files/package-root.ts';
 import { type RobotModel, robotModelSchema } from '../../src/geometry/robot-model.ts';
 import { loadModel } from '../../src/rig/robot-models.ts';
+import type { DeviceFixture } from '../../src/testing/device-fixture.ts';
 
-/**
- * How the contract suite runs a driver with hardware: `driver-fixtures/<driver>.ts`, default export. Such a
- * driver is tested in real time, against a device restarted for each test.
- */
-export interface DriverFixture {
+/** `driver-fixtures/<driver>.ts`, default export. */
+export interface DriverFixture extends DeviceFixture {
   /** A model in robots/, or the path of a YAML file below the package root. */
   readonly model: string;
-  /** Settings for tests that open nothing. */
-  readonly options?: Record<string, unknown>;
-  /** Why it cannot run here; absent or empty if it can. */
-  readonly skip?: string;
-  /** How far a joint may sag when recovering from a stop, if the hardware cuts its power for that. */
-  readonly recoverySagRad?: number;
-  /** How close to a still target the controller comes; default 0.01. */
-  readonly toleranceRad?: number;
-  /** How many tests may run at once, each on its own device; default 1. */
-  readonly atOnce?: number;
-  start(): Promise<RunningDevice>;
-}
-
-export interface RunningDevice {
-  /** Settings that open the driver against it. */
-  readonly options: Record<string, unknown>;
-  /** Kills the peer abruptly: no leave message, no clean shutdown. */
-  kill(): void;
-  stop(): Promise<void>;
 }
 
 const folder = path.join(path.dirname(fileURLToPath(import.meta.url)), 'driver-fixtures');

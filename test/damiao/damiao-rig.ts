@@ -7,7 +7,7 @@ import { monotonicClock } from '../../src/core/time/clock.ts';
 import { frameText } from '../../src/robot/buses/can-frame.ts';
 import { DK1, OPENARM, VLAI_L1 } from '../../src/robot/buses/damiao/arms.ts';
 import { openPty, type Pty } from '../../src/robot/buses/pty.ts';
-import { Arm } from '../contract/driver-bench.ts';
+import { Arm } from '../../src/testing/driver-bench.ts';
 import { fixtureModel } from '../contract/driver-fixture.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 

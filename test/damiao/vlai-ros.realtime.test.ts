@@ -8,8 +8,8 @@ import { loadPlugin, pluginConfig } from '../../src/app/registry.ts';
 import { TeleopError } from '../../src/core/errors.ts';
 import { monotonicClock } from '../../src/core/time/clock.ts';
 import { stateOf } from '../../src/robot/drivers/vlai-l1/rosbridge-topics.ts';
+import { Arm } from '../../src/testing/driver-bench.ts';
 import { freeUdpPorts } from '../../src/wire/transports/free-ports.ts';
-import { Arm } from '../contract/driver-bench.ts';
 import { fixtureModel } from '../contract/driver-fixture.ts';
 
 const STEP_MS = 5;

@@ -3,6 +3,7 @@ import { after, before, describe, it } from 'node:test';
 import type { Browser, Page } from 'playwright-core';
 import { needs } from '../needs.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
+import { ANIMATED, expectAccessible, UNSEEN_FOCUS } from './accessible.ts';
 import { launchChromium } from './chromium.ts';
 import { faintTexts } from './contrast.ts';
 import { type Running, startFarhand } from './farhand.ts';
@@ -91,6 +92,33 @@ describe('the accessibility of the console', { skip: needs('chromium'), timeout:
     assert.notEqual(await page.getByTestId('scrub').inputValue(), '', 'the recording is open');
   });
 
+  it('replays it on the robot, behind a guard, and stops with the page that started it', async () => {
+    const state = (name: string) =>
+      page.locator(`[data-testid="replay-progress"][data-state="${name}"]`).waitFor({ timeout: 20_000 });
+    const start = async () => {
+      await page.getByTestId('replay-ask').click();
+      assert.ok(await page.getByTestId('replay-start').isDisabled(), 'not before the space is clear');
+      await page.getByTestId('replay-clear').check();
+      await page.getByTestId('replay-speed').selectOption('1');
+      await page.getByTestId('replay-start').click();
+      await state('running');
+    };
+    await page.locator('[data-testid="replay-ask"]:enabled').waitFor();
+    await start();
+    await state('done');
+    await person.waitFor('a robot that holds', ({ robot }) => robot?.state === 'hold');
+    await start();
+    await page.getByTestId('replay-stop').click();
+    await state('stopped');
+    await start();
+    const other = await browser.newPage();
+    await other.goto(url);
+    await other.getByTestId('control-note-take').click();
+    await state('stopped');
+    await person.waitFor('a robot that holds', ({ robot }) => robot?.state === 'hold');
+    await other.close();
+  });
+
   it('shows where the focus is', async () => {
     for (const name of PAGES) {
       await page.getByTestId(`tab-${name}`).click();
@@ -140,21 +168,19 @@ describe('the accessibility of the console', { skip: needs('chromium'), timeout:
     assert.match((await page.locator('#announce').textContent()) ?? '', /^Robot: \w+\./);
   });
 
+  it('has a headset page that is accessible too', async () => {
+    const other = await browser.newPage({ viewport: { width: 900, height: 640 } });
+    await other.goto(new URL('vr', url).href);
+    await other.locator('#state').getByText(/\w/).waitFor();
+    await expectAccessible(other, '/vr');
+    await other.close();
+  });
+
   it('moves nothing of its own for people who asked for less motion', async () => {
     assert.equal(await page.evaluate('document.getAnimations().length'), 0);
     assert.equal(await page.evaluate(ANIMATED), 0);
   });
 });
-
-const UNSEEN_FOCUS = `(() => {
-  const node = document.activeElement;
-  if (!node || node === document.body) return null;
-  const seen = (at) => {
-    const { outlineStyle, outlineWidth, boxShadow } = getComputedStyle(at);
-    return (outlineStyle !== 'none' && parseFloat(outlineWidth) >= 2) || boxShadow !== 'none';
-  };
-  return seen(node) || seen(node.parentElement) ? null : node.outerHTML.slice(0, 80);
-})()`;
 
 const CHIP_SHAPES = `['good', 'warn', 'bad'].map((tone) => {
   const chip = document.createElement('li');
@@ -166,8 +192,3 @@ const CHIP_SHAPES = `['good', 'warn', 'bad'].map((tone) => {
   chip.remove();
   return shape;
 })`;
-
-const ANIMATED = `[...document.querySelectorAll('*')].filter((node) => {
-  const { animationName, transitionDuration } = getComputedStyle(node);
-  return animationName !== 'none' || parseFloat(transitionDuration) > 0;
-}).length`;

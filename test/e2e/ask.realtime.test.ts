@@ -23,8 +23,13 @@ describe('farhand ask', () => {
       assert.equal(rejected.code, 1);
       assert.match(
         rejected.stderr,
-        /home not confirmed within 2000 ms: robot stopped .*, operator hold \[not-conf/,
+        /a stopped robot cannot move: robot stopped .*, operator hold \[not-conf[\s\S]*farhand reset/,
       );
+      for (const kind of ['disarm', 'teleop']) {
+        const refused = await ask(kind);
+        assert.equal(refused.code, 1, kind);
+        assert.match(refused.stderr, /a stopped robot cannot \w+.*[\s\S]*farhand reset/);
+      }
       assert.equal((await ask('reset')).code, 0);
       assert.equal((await ask('arm')).code, 0);
       await demo.waitFor(/idle → armed[\s\S]*idle → armed[\s\S]*armed → engaged/);

@@ -9,6 +9,7 @@ import { SCENES } from '../../src/robot/drivers/bento/arm-facts.ts';
 import { freeUdpPorts } from '../../src/wire/transports/free-ports.ts';
 import { type SimProcess, startSimProcess } from '../contract/sim-process.ts';
 import { needs } from '../needs.ts';
+import { expectAccessible } from './accessible.ts';
 import { launchChromium } from './chromium.ts';
 import { root } from './farhand.ts';
 
@@ -122,6 +123,8 @@ describe('Bento page in a real browser', {
     await reset.click();
     assert.equal(await reset.isVisible(), false);
   });
+
+  it('is accessible', () => expectAccessible(page, 'Bento'));
 
   it('logs no errors in the browser', () => {
     assert.deepEqual(errors, []);

@@ -6,6 +6,7 @@ import { describe, it } from 'node:test';
 import { ECHO_BYTES, readEcho, writeEcho } from '../../src/check/echo-packet.ts';
 import { openNamespaces } from '../../src/check/place.ts';
 import { absent } from '../needs.ts';
+import { PATIENCE } from '../patience.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 import { until } from '../until.ts';
 import { farhand, startFarhand } from './farhand.ts';
@@ -31,7 +32,8 @@ interface Report {
 }
 
 async function check(...args: string[]): Promise<{ code: number | null; report: Report; stderr: string }> {
-  const run = await farhand(['check', ...args, '--settle', '0.5', '--json', `trace.dir=${dir}`], 110_000);
+  const own = ['--settle', '0.5', '--json', `trace.dir=${dir}`, ...PATIENCE];
+  const run = await farhand(['check', ...args, ...own], 110_000);
   assert.notEqual(run.stdout, '', run.stderr);
   return { code: run.code, report: JSON.parse(run.stdout) as Report, stderr: run.stderr };
 }
@@ -39,7 +41,10 @@ async function check(...args: string[]): Promise<{ code: number | null; report: 
 // Each run starts four processes, waits for them and measures: up to two minutes on a busy machine.
 describe('farhand check', { concurrency: 2, timeout: 120_000 }, () => {
   it('measures the loop and an echo, meets a generous budget, and writes the report beside the trace', async () => {
-    const roomy = budget('roomy', 'oneWayP99Ms: 5000, lossPercent: 90, appliedPercent: 1, commandsPerS: 1');
+    const roomy = budget(
+      'roomy',
+      'oneWayP99Ms: 5000, lossPercent: 90, appliedPercent: 1, commandsPerS: 1, holds: 1000',
+    );
     const { code, report } = await check('local', '--duration', '2', '--budget', roomy);
     assert.equal(code, 0, JSON.stringify(report.budget));
     assert.ok(report.ok && report.summary.commands >= 20, `${report.summary.commands}`);
@@ -71,7 +76,10 @@ describe('farhand check', { concurrency: 2, timeout: 120_000 }, () => {
     const place = openNamespaces();
     if (typeof place === 'string') return t.skip(absent('network namespaces', place, false));
     place.close();
-    const roomy = budget('wired', 'oneWayP99Ms: 5000, clockUncertaintyMs: 1000, appliedPercent: 1');
+    const roomy = budget(
+      'wired',
+      'oneWayP99Ms: 5000, clockUncertaintyMs: 1000, appliedPercent: 1, holds: 1000',
+    );
     const { code, report } = await check('wired', '--duration', '1', '--budget', roomy);
     assert.equal(code, 0, JSON.stringify(report.budget));
     assert.ok(report.summary.applied > 10);
@@ -79,11 +87,13 @@ describe('farhand check', { concurrency: 2, timeout: 120_000 }, () => {
 
   it('ends everything on Ctrl-C and reports an invalid measurement', async () => {
     const run = startFarhand(['check', 'local', `trace.dir=${dir}`, '--no-baseline']);
-    await until(
-      'settling',
-      () => run.stderr().includes('settling'),
-      () => run.stderr(),
-    );
+    try {
+      const isSettling = () => run.stderr().includes('settling');
+      await until('settling', isSettling, run.stderr, 90_000);
+    } catch (error) {
+      await run.end();
+      throw error;
+    }
     run.process.kill('SIGINT');
     assert.equal(await run.exited, 1, run.stderr());
     assert.match(run.stdout(), /not a valid measurement/);

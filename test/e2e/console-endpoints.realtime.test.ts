@@ -109,7 +109,7 @@ describe('console endpoints', () => {
       const { kind, request, reason } = JSON.parse(String(data)) as Record<string, string>;
       if (kind === 'refused') refused.set(request!, reason!);
     });
-    const kinds = ['reset', 'arm', 'disarm', 'input', 'playout', 'playout-way', 'home', 'hold', 'teleop'];
+    const kinds = ['reset', 'arm', 'disarm', 'input', 'playout', 'playout-mode', 'home', 'hold', 'teleop'];
     const asked = [...kinds, 'record', 'link', 'hand', 'control', 'anything'];
     for (const kind of asked)
       socket.send(JSON.stringify({ kind, action: 'take', clutch: true, profile: 'wan' }));

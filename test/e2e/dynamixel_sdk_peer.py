@@ -1,6 +1,7 @@
 """ROBOTIS' own dynamixel-sdk as the other side: one JSON request on stdin, one JSON answer on stdout."""
 import json
 import sys
+import time
 
 from dynamixel_sdk import (
     COMM_SUCCESS,
@@ -12,6 +13,9 @@ from dynamixel_sdk import (
 )
 
 IDS = list(range(1, 18))
+# Motors that reach their goals; the others are at a stop.
+MOST = 15
+WITHIN_S = 10
 
 
 class Memory:
@@ -44,6 +48,32 @@ class Memory:
 
     def isPacketTimeout(self):
         return not self.incoming
+
+
+class Patient(PortHandler):
+    """The SDK gives a motor 34 ms; a busy machine may let its simulation wait longer."""
+
+    patience_ms = 1000
+
+    def setPacketTimeout(self, packet_length):
+        super().setPacketTimeout(packet_length)
+        self.packet_timeout += self.patience_ms
+
+    def setPacketTimeoutMillis(self, msec):
+        super().setPacketTimeoutMillis(msec + self.patience_ms)
+
+    def readPort(self, length):
+        found = super().readPort(length)
+        if len(found) == 0:
+            time.sleep(0.001)
+        return found
+
+
+def until(holds):
+    """Waits for it, but not for ever."""
+    end = time.monotonic() + WITHIN_S
+    while not holds() and time.monotonic() < end:
+        time.sleep(0.05)
 
 
 def little(value, size):
@@ -97,12 +127,14 @@ def instruction(handler, hexes):
 
 
 def device(handler, path, baud):
-    port = PortHandler(path)
+    port = Patient(path)
     assert port.openPort() and port.setBaudRate(baud)
     out = {}
     out["ping"] = {motor: handler.ping(port, motor) for motor in IDS}
     out["pingAll"] = handler.broadcastPing(port)
+    port.patience_ms = 0
     out["absent"] = handler.ping(port, 99)[1]
+    port.patience_ms = Patient.patience_ms
     out["torque"] = [handler.write1ByteTxRx(port, motor, 64, 1) for motor in IDS]
     out["eepromWhileOn"] = handler.write1ByteTxRx(port, 4, 11, 3)
     out["outOfRange"] = handler.write1ByteTxRx(port, 4, 98, 200)
@@ -111,14 +143,20 @@ def device(handler, path, baud):
     for motor in IDS:
         group.addParam(motor, little(before[motor] + 20, 4))
     out["syncWrite"] = group.txPacket()
-    import time
-
-    time.sleep(0.6)
     reads = GroupSyncRead(port, handler, 126, 10)
     for motor in IDS:
         reads.addParam(motor)
-    out["syncRead"] = reads.txRxPacket()
-    out["after"] = {motor: reads.getData(motor, 132, 4) for motor in IDS}
+    seen = [None]
+
+    def rest():
+        """All motors stand still, most of them at their goals."""
+        out["syncRead"] = reads.txRxPacket()
+        seen.append({motor: reads.getData(motor, 132, 4) for motor in IDS})
+        arrived = [motor for motor in IDS if abs(seen[-1][motor] - before[motor] - 20) <= 1]
+        return len(arrived) >= MOST and seen[-1] == seen[-2]
+
+    until(rest)
+    out["after"] = seen[-1]
     out["before"] = before
     out["fastSyncRead"] = reads.fastSyncRead()
     out["afterFast"] = {motor: reads.getData(motor, 132, 4) for motor in IDS}
@@ -129,8 +167,12 @@ def device(handler, path, baud):
     out["voltage"] = bulk.getData(4, 144, 2)
     out["temperature"] = bulk.getData(17, 146, 1)
     out["reboot"] = handler.reboot(port, 4)
-    time.sleep(0.6)
-    out["torqueAfterReboot"] = handler.read1ByteTxRx(port, 4, 64)
+
+    def replies():
+        out["torqueAfterReboot"] = handler.read1ByteTxRx(port, 4, 64)
+        return out["torqueAfterReboot"][1] == COMM_SUCCESS
+
+    until(replies)
     port.closePort()
     return out
 

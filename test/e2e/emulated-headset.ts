@@ -1,5 +1,7 @@
 import path from 'node:path';
 import type { BrowserContext, Page } from 'playwright-core';
+import { HAND_SHAPES, type HandShapeName, shapeHand } from '../../src/hand/model-hand.ts';
+import { HAND_NUMBERS, spreadHandPoints } from '../../src/hand/points.ts';
 import { root } from './farhand.ts';
 
 /** Lets a browser and a server on a host without a network find each other. */
@@ -34,6 +36,14 @@ export async function emulateQuest(context: BrowserContext): Promise<void> {
 
 export type Side = 'left' | 'right';
 
+function leftJointsM(shape: HandShapeName): number[][] {
+  const pointsM = new Float64Array(HAND_NUMBERS);
+  shapeHand(HAND_SHAPES[shape], { positionM: [0, 0, 0], pitchRad: 0 }, true, pointsM);
+  const jointsM = new Float64Array(3 * 25);
+  spreadHandPoints(pointsM, 25, 'rh', jointsM);
+  return Array.from({ length: 25 }, (_, i) => [...jointsM.subarray(3 * i, 3 * i + 3)]);
+}
+
 export class Wearer {
   readonly #page: Page;
 
@@ -51,6 +61,22 @@ export class Wearer {
 
   async shape(side: Side, pose: 'default' | 'fist'): Promise<void> {
     await this.#page.evaluate(`quest.hands.${side}.poseId = '${pose}'`);
+  }
+
+  /** Shows a shape of the model hand, palm down. */
+  async show(side: Side, shape: HandShapeName): Promise<void> {
+    await this.#page.evaluate(`{
+      const hand = quest.hands.${side};
+      const { poses } = hand[IWER.P_HAND_INPUT];
+      const pose = structuredClone(poses.default);
+      // Joints are in WebXR's order; the emulator mirrors left hands.
+      ${JSON.stringify(leftJointsM(shape))}.forEach((place, i) => {
+        const joint = Object.values(pose.jointTransforms)[i];
+        joint.offsetMatrix = [1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, ...place, 1];
+      });
+      poses['shown-${side}'] = pose;
+      hand.poseId = 'shown-${side}';
+    }`);
   }
 
   async see(side: Side, seen: boolean): Promise<void> {

@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import path from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { askHolder } from '../../src/fleet/hand-over-requests.ts';
-import { freeUdpPorts } from '../../src/wire/transports/free-ports.ts';
 import { needs } from '../needs.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 import { type Running, startFarhand } from './farhand.ts';
@@ -20,10 +19,8 @@ describe('a robot driven by `fleet operate`', { skip, timeout: 180_000 }, () => 
   const running: Running[] = [];
 
   const operate = async (name: string, ...more: string[]) => {
-    const [desk, telemetry] = await freeUdpPorts(2);
-    const ports = [`console.deskPort=${desk}`, `console.telemetryPort=${telemetry}`, 'trace.dir='];
     const access = ['--server', world.server.url, '--creds', path.join(folder, `${name}.creds`)];
-    const child = startFarhand(['fleet', 'operate', 'arm', ...access, ...more, ...ports, HERE]);
+    const child = startFarhand(['fleet', 'operate', 'arm', ...access, ...more, 'trace.dir=', HERE]);
     running.push(child);
     return child;
   };
@@ -62,6 +59,8 @@ describe('a robot driven by `fleet operate`', { skip, timeout: 180_000 }, () => 
     ann.process.stdin!.write('y\n');
     await bob.waitFor(/drives arm/);
     assert.match(bob.stderr(), /asked ann for arm/);
+    // Two operators on one machine, and nobody chose ports.
+    assert.match(bob.stderr(), /another operator runs on this machine.*console\.deskPort=\d+/);
     await ann.waitFor(/fleet connection ended: handed over to bob/);
     assert.equal((await world.leases.look('arm'))?.user, 'bob');
     assert.equal(await askHolder(world.boss, 'arm', 'ann', () => {}), 'unreachable');

@@ -107,12 +107,11 @@ describe('a fleet robot', { skip, timeout: 180_000 }, () => {
     let presence: Presence | undefined;
     const isFollowing = async () => {
       [presence] = await roster(world.boss, 'arm');
-      return presence?.state === 'engaged';
+      return presence?.state === 'engaged' && (presence.link?.fromOperatorHz ?? 0) > 50;
     };
-    await until('engaged on the roster', isFollowing, () => JSON.stringify(presence));
+    await until('engaged on the roster, at full rate', isFollowing, () => JSON.stringify(presence));
     assert.equal(presence?.holder, 'ann');
     assert.equal(presence?.model, 'ur3');
-    assert.ok(presence!.link!.fromOperatorHz! > 50, JSON.stringify(presence));
   });
 
   it('rejects another operator while the lease is held, and one that only claims to hold it', async () => {
@@ -144,19 +143,22 @@ describe('a fleet robot', { skip, timeout: 180_000 }, () => {
     await world.server.kill();
     await sleep(4000);
     await world.startAgain();
-    await sleep(2000);
+    const isHeld = async () => (await roster(world.boss, 'arm'))[0]?.holder === 'ann';
+    await until('the robot back on the fleet, still held by ann', () => isHeld().catch(() => false));
     const since = transitions().slice(before);
     // A busy machine may cause a short hold.
     assert.ok(!since.some(({ to }) => to === 'stopped'), JSON.stringify(since));
-    assert.equal((await roster(world.boss, 'arm'))[0]?.holder, 'ann');
     assert.doesNotMatch(ann.stdout(), /fleet-ended/);
-    const came = stampsIn(path.join(folder, 'ann'))
-      .map((stamps) => stamps['remote.follower.receive'] ?? Number.NaN)
-      .filter((ns) => ns > killedNs)
-      .sort((a, b) => a - b);
+    const commands = () =>
+      stampsIn(path.join(folder, 'ann'))
+        .map((stamps) => stamps['remote.follower.receive'] ?? Number.NaN)
+        .filter((ns) => ns > killedNs)
+        .sort((a, b) => a - b);
+    await until('commands long after', () => (commands().at(-1) ?? 0) > killedNs + 5e9);
+    const came = commands();
     const gapMs = Math.max(...came.slice(1).map((ns, i) => (ns - came[i]!) / 1e6));
     t.diagnostic(`${came.length} commands came, at most ${gapMs.toFixed(0)} ms apart`);
-    assert.ok(came.length > 20 && came.at(-1)! > killedNs + 5e9, `${came.length} commands`);
+    assert.ok(came.length > 20, `${came.length} commands`);
   });
 
   it('is stopped over the broker by any user who may see it', async () => {

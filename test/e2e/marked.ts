@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { fork, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
@@ -18,18 +18,22 @@ export class Marked {
     mkdirSync(this.state);
   }
 
+  readonly #surroundings = {
+    cwd: this.cwd,
+    detached: true,
+    env: {
+      ...process.env,
+      FARHAND_TEST_MARK: this.mark,
+      FARHAND_STATE: this.state,
+      FARHAND_KEYS: path.join(this.state, 'keys'),
+    },
+  };
+
   start(args: readonly string[]) {
     const bin = path.join(process.cwd(), 'bin', 'farhand');
     const child = spawn(process.execPath, [bin, ...args], {
-      cwd: this.cwd,
+      ...this.#surroundings,
       stdio: ['ignore', 'pipe', 'pipe'],
-      detached: true,
-      env: {
-        ...process.env,
-        FARHAND_TEST_MARK: this.mark,
-        FARHAND_STATE: this.state,
-        FARHAND_KEYS: path.join(this.state, 'keys'),
-      },
     });
     let [out, err] = ['', ''];
     child.stdout.on('data', (data: Buffer) => {
@@ -48,6 +52,29 @@ export class Marked {
       out: () => out,
       err: () => err,
       exited,
+    };
+  }
+
+  /** A script that answers one message after another; a request fails if the process ends or the time is up. */
+  fork(script: string) {
+    const child = fork(script, { ...this.#surroundings, execArgv: [] });
+    const ended = once(child, 'exit').then(([code, signal]) => {
+      throw new Error(`${path.basename(script)} ended with ${code ?? signal}`);
+    });
+    ended.catch(() => {});
+    return {
+      async request<T>(message: string[], limitMs: number): Promise<T> {
+        const late = setTimeout(() => child.kill('SIGKILL'), limitMs);
+        child.send(message);
+        try {
+          const [answer] = await Promise.race([once(child, 'message'), ended]);
+          return answer as T;
+        } catch (error) {
+          throw new Error(`farhand ${message.join(' ')}`, { cause: error });
+        } finally {
+          clearTimeout(late);
+        }
+      },
     };
   }
 

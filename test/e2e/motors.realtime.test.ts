@@ -77,17 +77,22 @@ async function startRig(life: Lifetime, folder: string, settings: readonly strin
   return { sim, demo, page, panel, shows, places };
 }
 
-/** How many motors of the simulated hand have torque. */
-async function torqueOf(sim: ChildProcess): Promise<number> {
+interface SimState {
+  deg: Record<string, number>;
+  torque: number;
+}
+
+/** What the simulated motors do. */
+async function stateOf(sim: ChildProcess): Promise<SimState> {
   let text = '';
   const listen = (part: unknown) => {
     text += String(part);
   };
   sim.stdout!.on('data', listen);
   sim.stdin!.write('state\n');
-  await until('the state of the motors', () => /"torque":(\d+)/.test(text));
+  await until('the state of the motors', () => /\{"deg".*\}\n/.test(text));
   sim.stdout!.off('data', listen);
-  return Number(/"torque":(\d+)/.exec(text)![1]);
+  return JSON.parse(/\{"deg".*\}/.exec(text)![0]) as SimState;
 }
 
 describe('motors of an ORCA hand', { skip: needs('chromium') }, () => {
@@ -139,10 +144,30 @@ describe('motors of an ORCA hand', { skip: needs('chromium') }, () => {
       /middle_pip \(motor \d+\) was overloaded/i.test((await cause.textContent()) ?? '');
     await until('the cause', named, () => demo.stdout());
     assert.equal(await state.textContent(), 'stopped');
-    await until('one motor without torque', async () => (await torqueOf(sim)) === 16);
+    await until('one motor without torque', async () => (await stateOf(sim)).torque === 16);
     await panel.getByText('All motors').click();
     await page.screenshot({ path: path.join(artifacts, 'console-overload.png') });
+    const at = await stateOf(sim);
     await page.waitForTimeout(1500);
-    assert.equal(await torqueOf(sim), 16, 'the others hold');
+    const later = await stateOf(sim);
+    assert.equal(later.torque, 16, 'the others hold');
+    for (const [joint, deg] of Object.entries(at.deg))
+      assert.ok(
+        Math.abs(later.deg[joint]! - deg) < 0.5,
+        `${joint} moved from ${deg}° to ${later.deg[joint]}°`,
+      );
+    // The obstacle is gone: the finger gets its torque back, and only when the person asks for it.
+    sim.stdin!.write('free middle_pip\n');
+    await page.getByTestId('reset').click();
+    await page.getByTestId('arm').click();
+    await until(
+      'all motors with torque',
+      async () => (await stateOf(sim)).torque === 17,
+      () => demo.stderr(),
+    );
+    sim.stdin!.write('fail thumb_mcp overheat\n');
+    await until('the motor’s own alert', shows(/thumb_mcp: stopped/), () => demo.stderr());
+    const alert = async () => /thumb_mcp \(motor \d+\): overheat/i.test((await cause.textContent()) ?? '');
+    await until('its cause', alert, () => cause.textContent());
   });
 });

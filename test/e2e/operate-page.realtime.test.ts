@@ -13,6 +13,7 @@ const artifacts = path.join(root, 'artifacts');
 const SIZES = [
   [1440, 900],
   [1024, 768],
+  [860, 600],
   [768, 1024],
   [390, 844],
 ] as const;
@@ -92,6 +93,36 @@ describe('the Operate page', { skip: needs('chromium'), timeout: 120_000 }, () =
     await page.keyboard.up('Shift');
     assert.equal(await list.inputValue(), 'ethernet');
     await list.selectOption('off');
+  });
+
+  it('shows, hides and docks panels, draws live plots, and remembers it', async () => {
+    const shownIn = (dock: string, id: string) => page.locator(`#${dock} > #${id}:visible`).waitFor();
+    await page.getByTestId('plots').waitFor({ state: 'hidden' });
+    await page.getByTestId('panels-open').click();
+    await page.getByTestId('panel-plots').check();
+    await page.getByTestId('dock-plots').selectOption('left');
+    await page.getByTestId('dock-latency').selectOption('below');
+    await page.getByTestId('panel-input').uncheck();
+    await page.screenshot({ path: path.join(artifacts, 'operate-panels.png') });
+    await page.getByTestId('panels-open').click();
+    await page.getByTestId('panels-menu').waitFor({ state: 'hidden' });
+    await page.reload();
+    await shownIn('dock-left', 'plots');
+    await shownIn('dock-below', 'latency-card');
+    await page.locator('#input-card').waitFor({ state: 'hidden' });
+    await page.getByTestId('live-joints').getByText('rad').waitFor();
+    await page.waitForFunction(`(() => {
+      const canvas = document.querySelector('[data-testid="live-joints"] canvas');
+      const { data } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height);
+      return data.some((value) => value > 0);
+    })()`);
+    await page.screenshot({ path: path.join(artifacts, 'operate-docked.png') });
+    await page.getByTestId('panels-open').click();
+    await page.getByTestId('panels-reset').click();
+    await shownIn('dock-right', 'input-card');
+    await page.getByTestId('plots').waitFor({ state: 'hidden' });
+    await page.getByTestId('panels-open').click();
+    await driveByPage(page);
   });
 
   it('shows no warning that nobody can act on', async () => {

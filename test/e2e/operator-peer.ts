@@ -15,6 +15,7 @@ export class OperatorPeer {
   measuredRad: number[];
   feel: FeelStatus | null = null;
   motionLatencyMs: number | null = null;
+  estopConfirmedNs: number | null = null;
   /** What a console reported about its pictures. */
   readonly pictures: Record<string, unknown>[] = [];
   readonly asked: Record<string, unknown>[] = [];
@@ -91,7 +92,12 @@ export class OperatorPeer {
         rateHz: null,
         jitterMs: null,
       },
-      operator: { mode: 'hold', mapping: 'disengaged', filterDelayMs: null },
+      operator: {
+        mode: 'hold',
+        mapping: 'disengaged',
+        filterDelayMs: null,
+        estopConfirmedNs: this.estopConfirmedNs,
+      },
       hand: { positionM: [0, 0, 0], quatXyzw: [0, 0, 0, 1] },
       robot: {
         state: this.state,

@@ -4,6 +4,7 @@ import type { Telemetry } from '../../src/messages/telemetry.ts';
 
 /** The gripper follows a key only after a while. */
 const SETTLE_MS = 200;
+const GRIP_MS = 900;
 
 /** A person at the keyboard of the Operate page: looks, presses a key for a while, looks again. */
 export class PageDriver {
@@ -72,6 +73,13 @@ export class PageDriver {
     await this.waitFor('an open clutch', ({ input }) => !input.clutch, 100);
     await this.page.keyboard.press('c');
     await this.waitFor('a hand in the middle', (now) => far(now) < 0.005, 100);
+  }
+
+  /** Opens or closes the gripper, and waits until it has. */
+  async grip(): Promise<void> {
+    await this.#closeClutch();
+    await this.page.keyboard.press('g');
+    await this.page.waitForTimeout(GRIP_MS);
   }
 
   async release(): Promise<void> {

@@ -7,7 +7,7 @@ export const DESK_ACTIONS = [
   ...['estop', 'reset', 'arm', 'disarm', 'home', 'hold', 'teleop'].map((kind) => ({ kind })),
   { kind: 'input', name: 'page' },
   { kind: 'playout', quality: 'smooth' },
-  { kind: 'playout-way', way: 'fixed' },
+  { kind: 'playout-mode', mode: 'fixed' },
 ];
 
 export const HANDS = [
@@ -33,6 +33,8 @@ export const PAGE_REQUESTS = [
   { kind: 'rtc', signal: { type: 'answer', sdp: 'v=0' } },
   { kind: 'rtc', signal: { candidate: 'candidate:1', mid: '0' } },
   { kind: 'link', profile: 'wan' },
+  { kind: 'replay', action: 'start', episode: '20260101-120000-001', speed: 0.5 },
+  { kind: 'replay', action: 'stop' },
 ];
 
 export const VIDEO = {

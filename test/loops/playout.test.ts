@@ -70,24 +70,24 @@ describe('switching the playout mode', () => {
 
   it('works if the robot allows it, and is reported in its state', async () => {
     const rig = await engaged(CHOICE);
-    for (const [way, name] of [
+    for (const [mode, name] of [
       ['fixed', 'fixed:60'],
       ['none', 'none'],
       ['adaptive', 'adaptive'],
     ]) {
-      rig.request({ kind: 'playout-way', way });
+      rig.request({ kind: 'playout-mode', mode });
       rig.runFor(300);
       assert.equal(rig.robot.policy.name, name);
       assert.equal(rig.operator.loop.robot.state.playout, name);
     }
-    rig.request({ kind: 'playout-way', way: 'rfc3550' });
+    rig.request({ kind: 'playout-mode', mode: 'rfc3550' });
     assert.equal(rig.operator.counters.get('malformed'), 1);
     assert.equal(rig.state, 'engaged');
   });
 
   it('is rejected if the robot does not allow it', async () => {
     const rig = await engaged();
-    rig.request({ kind: 'playout-way', way: 'none' });
+    rig.request({ kind: 'playout-mode', mode: 'none' });
     rig.runFor(500);
     assert.equal(rig.operator.counters.get('malformed'), 1);
     assert.equal(rig.robot.policy.name, 'fixed:60');
@@ -98,7 +98,7 @@ describe('switching the playout mode', () => {
       const rig = await engaged(CHOICE);
       const from = rig.robot.driver.writes.length;
       for (let i = 0; i < 24; i++) {
-        if (switching) rig.request({ kind: 'playout-way', way: MODES[(i * 7) % 3] });
+        if (switching) rig.request({ kind: 'playout-mode', mode: MODES[(i * 7) % 3] });
         rig.runFor(500);
       }
       assert.equal(rig.state, 'engaged');

@@ -122,6 +122,39 @@ describe('a headset over RCTP', () => {
     assert.equal(rig.state, 'engaged');
   });
 
+  it('may engage again, reset and arm by itself where the rig allows it', async () => {
+    await start('operator.inputs.rctp.armFlags=true');
+    const press = (flag: 'arm' | 'reset') => {
+      headset.packet[flag] = true;
+      headset.run(700);
+      headset.packet[flag] = false;
+      headset.run(500);
+    };
+    follow();
+    rig.runFor(2000);
+    headset.run(1000);
+    assert.equal(rig.state, 'hold');
+    press('arm');
+    assert.equal(rig.state, 'engaged');
+    headset.packet.estop = true;
+    headset.run(100);
+    headset.packet.estop = false;
+    press('arm');
+    assert.equal(rig.state, 'stopped', 'a stop must be reset first');
+    press('reset');
+    assert.equal(rig.state, 'idle');
+    press('arm');
+    assert.equal(rig.state, 'engaged');
+  });
+
+  it('cannot arm where the rig does not allow it', () => {
+    follow();
+    rig.runFor(2000);
+    headset.packet.arm = true;
+    headset.run(2000);
+    assert.equal(rig.state, 'hold');
+  });
+
   it('has its e-stop forwarded on arrival, not at the next tick', async () => {
     await start('operator.hz=5');
     headset.run(1000);

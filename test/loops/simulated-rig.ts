@@ -26,8 +26,9 @@ import type { Transition } from '../../src/robot/supervisor/states.ts';
 import { type JudgedJoint, TargetJudge } from '../../src/robot/supervisor/target-judge.test.bench.ts';
 import { frameType, writeFrame } from '../../src/wire/codecs/frame.ts';
 import { decodeReceipt, emptyReceipt } from '../../src/wire/codecs/receipt.ts';
-import { type DatagramHandler, type Outbox, type Peer, peerOf } from '../../src/wire/reactor.ts';
+import { type Outbox, type Peer, peerOf } from '../../src/wire/reactor.ts';
 import { type Impairment, LocalNetwork } from '../../src/wire/transports/local.ts';
+import { Seat } from './seat.ts';
 
 export const MS = 1e6;
 export const ROBOT_HOST = '10.0.0.2';
@@ -35,76 +36,6 @@ export const OPERATOR_HOST = '10.0.0.1';
 const ROBOT_PORTS = [4750, 4751, 4752] as const;
 
 export const robotPeer = (socket: 0 | 1 | 2): Peer => peerOf(ROBOT_HOST, ROBOT_PORTS[socket]);
-
-/** A role on the network: its clock has its own zero, and receive buffers are poisoned after every call. */
-class Seat implements DatagramHandler {
-  loop: DatagramHandler | null = null;
-  readonly clock: Clock;
-  #offsetNs: number;
-  /** Datagrams waiting for a stalled process. */
-  #waiting: (() => void)[] | null = null;
-
-  constructor(base: Clock, offsetNs: number) {
-    this.#offsetNs = offsetNs;
-    this.clock = { nowNs: () => base.nowNs() + this.#offsetNs };
-  }
-
-  /** A monotonic clock can only jump ahead, as after a suspend of the other machine. */
-  step(byNs: number): void {
-    this.#offsetNs += byNs;
-  }
-
-  onDatagram(
-    socket: number,
-    bytes: Uint8Array,
-    length: number,
-    from: Peer,
-    receivedNs: number,
-    kernelNs: number,
-  ): void {
-    if (this.#waiting !== null) {
-      const copy = bytes.slice();
-      this.#waiting.push(() => this.onDatagram(socket, copy, length, from, this.clock.nowNs(), kernelNs));
-    } else this.loop?.onDatagram(socket, bytes, length, from, receivedNs + this.#offsetNs, kernelNs);
-    bytes.fill(0x7b);
-  }
-
-  /** Stalls the process, like SIGSTOP. */
-  freeze(): void {
-    this.#waiting = [];
-  }
-
-  /** Resumes: everything that arrived meanwhile is delivered at once. */
-  thaw(datagramsFirst: boolean): void {
-    const waiting = this.#waiting ?? [];
-    this.#waiting = null;
-    if (!datagramsFirst) this.loop?.onDeadline(this.clock.nowNs());
-    for (const deliver of waiting) deliver();
-  }
-
-  onOversize(socket: number): void {
-    this.loop?.onOversize(socket);
-  }
-
-  onDeadline(nowNs: number): void {
-    this.loop?.onDeadline(nowNs + this.#offsetNs);
-  }
-
-  /** Send stamps on this role's clock. */
-  outbox(network: Outbox): Outbox {
-    return {
-      send: (socket, bytes, length, to) => {
-        const sentNs = network.send(socket, bytes, length, to);
-        return sentNs === 0 ? 0 : sentNs + this.#offsetNs;
-      },
-    };
-  }
-
-  nextDeadlineNs(): number {
-    if (this.loop === null || this.#waiting !== null) return Number.POSITIVE_INFINITY;
-    return this.loop.nextDeadlineNs() - this.#offsetNs;
-  }
-}
 
 export interface Write {
   /** Simulated time, not the robot's clock. */
@@ -349,6 +280,17 @@ export class SimulatedRig {
   /** A new operator process on new ports; the old one, if any, disappears without a goodbye. */
   async startOperator(session: number): Promise<void> {
     this.stopOperator();
+    const { operator, seat } = await this.#openOperator(session);
+    this.operator = operator;
+    this.#operatorSeat = seat;
+  }
+
+  /** One more operator beside the first, which holds the lease. */
+  async addOperator(session: number): Promise<OperatorSide> {
+    return (await this.#openOperator(session)).operator;
+  }
+
+  async #openOperator(session: number): Promise<{ operator: OperatorSide; seat: Seat }> {
     const { rig, model } = this;
     const seat = new Seat(this.clock, this.#options.operatorOffsetNs ?? 0);
     // Command, state, sync, desk, and four for inputs that listen.
@@ -383,10 +325,9 @@ export class SimulatedRig {
         seat.loop = null;
       },
     });
-    this.operator = operator;
-    this.#operatorSeat = seat;
     seat.loop = operator.loop;
     attach(seat);
+    return { operator, seat };
   }
 
   #tapOperator(outbox: Outbox): Outbox {

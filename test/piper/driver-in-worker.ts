@@ -1,7 +1,7 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { loadPlugin, pluginConfig } from '../../src/app/registry.ts';
 import { monotonicClock } from '../../src/core/time/clock.ts';
-import { Arm } from '../contract/driver-bench.ts';
+import { Arm } from '../../src/testing/driver-bench.ts';
 import { model } from './piper-rig.ts';
 
 const plugin = await loadPlugin('driver', 'piper');

@@ -5,7 +5,7 @@ import { Worker } from 'node:worker_threads';
 import { loadPlugin, pluginConfig } from '../../src/app/registry.ts';
 import { TeleopError } from '../../src/core/errors.ts';
 import { shortFrame } from '../../src/robot/drivers/piper/frames.ts';
-import type { Arm } from '../contract/driver-bench.ts';
+import type { Arm } from '../../src/testing/driver-bench.ts';
 import { needs } from '../needs.ts';
 import { model, withRig } from './piper-rig.ts';
 

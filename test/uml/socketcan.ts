@@ -16,7 +16,7 @@ import { monotonicClock } from '../../src/core/time/clock.ts';
 import { CanBus } from '../../src/robot/buses/can.ts';
 import { type CanFrame, frameText, parseFrameText } from '../../src/robot/buses/can-frame.ts';
 import { socketcanBackend } from '../../src/robot/buses/socketcan.ts';
-import { Arm } from '../contract/driver-bench.ts';
+import { Arm } from '../../src/testing/driver-bench.ts';
 
 const NAME = 'vcan0';
 const BITRATE = 1_000_000;

@@ -1,12 +1,13 @@
-import type { ConsoleHello, ExportEvent, LinkEvent } from '../../src/messages/console.ts';
+import type { ConsoleHello, ExportEvent, LinkEvent, ReplayEvent } from '../../src/messages/console.ts';
 import type { Telemetry } from '../../src/messages/telemetry.ts';
 
-export type ServerMessage = ConsoleHello | LinkEvent | ExportEvent | Telemetry;
+export type ServerMessage = ConsoleHello | LinkEvent | ExportEvent | ReplayEvent | Telemetry;
 
 const PARTS: Record<ServerMessage['kind'], string> = {
   hello: 'model',
   link: 'link',
   export: 'job',
+  replay: 'job',
   telemetry: 'link',
 };
 

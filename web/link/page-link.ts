@@ -1,4 +1,4 @@
-import type { LinkRequest } from '../../src/messages/console.ts';
+import type { LinkRequest, ReplayRequest } from '../../src/messages/console.ts';
 import type { AccessMessage, AccessRequest } from '../../src/messages/console-access.ts';
 import type { DeskRequest } from '../../src/messages/telemetry.ts';
 import type { ServerMessage } from './messages.ts';
@@ -18,7 +18,7 @@ export interface PageLink {
   /** Connects now, also while waiting to retry. */
   connect(): void;
   /** True when sent. */
-  send(request: DeskRequest | LinkRequest): boolean;
+  send(request: DeskRequest | LinkRequest | ReplayRequest): boolean;
   /** Sends messages about control and the pose channel. */
   sendAccess(message: AccessRequest): void;
   /** For hand samples: drops the sample when the link is backed up, because a late sample is useless. */

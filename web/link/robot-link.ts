@@ -1,4 +1,4 @@
-import type { LinkRequest } from '../../src/messages/console.ts';
+import type { LinkRequest, ReplayRequest } from '../../src/messages/console.ts';
 import type { AccessMessage, AccessRequest } from '../../src/messages/console-access.ts';
 import type { FleetMessage } from '../../src/messages/fleet-console.ts';
 import type { DeskRequest } from '../../src/messages/telemetry.ts';
@@ -69,7 +69,7 @@ export class RobotLink implements PageLink, PictureSource {
   }
 
   /** Sends an e-stop over every available path; duplicates are harmless. */
-  send(request: DeskRequest | LinkRequest): boolean {
+  send(request: DeskRequest | LinkRequest | ReplayRequest): boolean {
     const text = JSON.stringify(request);
     const sent = this.#peer?.sendReliable(text) ?? false;
     if (request.kind !== 'estop') return sent;

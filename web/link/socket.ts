@@ -1,4 +1,4 @@
-import type { LinkRequest } from '../../src/messages/console.ts';
+import type { LinkRequest, ReplayRequest } from '../../src/messages/console.ts';
 import type { AccessMessage, AccessRequest } from '../../src/messages/console-access.ts';
 import type { DeskRequest } from '../../src/messages/telemetry.ts';
 import type { LinkHandlers, LinkStatus, PageLink } from './page-link.ts';
@@ -27,7 +27,7 @@ export class ConsoleLink implements PageLink {
   }
 
   /** True when written to the socket. */
-  send(request: DeskRequest | LinkRequest): boolean {
+  send(request: DeskRequest | LinkRequest | ReplayRequest): boolean {
     return this.#socket.send(JSON.stringify(request));
   }
 

@@ -12,6 +12,8 @@ import {
 } from '../panels/labels.ts';
 
 const PAGE = 'page';
+/** Programs choose this one by themselves, for a replay or a policy. */
+const JOINTS = 'joints';
 const isTouchScreen = matchMedia('(pointer: coarse)');
 
 /** Selects the input; the page itself counts as three. Lists the inputs this rig lacks and how to enable them. */
@@ -33,7 +35,8 @@ export class InputsPanel {
   }
 
   update(telemetry: Telemetry, fresh: boolean): void {
-    const { active, available } = telemetry.input;
+    const { active } = telemetry.input;
+    const available = telemetry.input.available.filter((name) => name !== JOINTS || name === active);
     const names = available.join('\n');
     if (names !== this.#names) {
       this.#names = names;

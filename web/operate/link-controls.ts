@@ -31,7 +31,7 @@ export class LinkControls {
     });
     for (const button of this.#modes.querySelectorAll('button'))
       button.addEventListener('click', () =>
-        send({ kind: 'playout-way', way: button.dataset['mode'] as PlayoutMode }),
+        send({ kind: 'playout-mode', mode: button.dataset['mode'] as PlayoutMode }),
       );
   }
 

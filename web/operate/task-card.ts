@@ -16,11 +16,6 @@ export class TaskCard {
   #world: WorldTelemetry | null = null;
 
   constructor(send: (request: DeskRequest) => void) {
-    for (const { name, title } of TASKS) {
-      const option = create('option', '', title) as HTMLOptionElement;
-      option.value = name;
-      this.#choice.append(option);
-    }
     const ask = (task: string, seed: number | null) => send({ kind: 'world', task, seed });
     this.#choice.addEventListener('change', () => ask(this.#choice.value, null));
     element('task-again', HTMLButtonElement).addEventListener('click', () =>
@@ -46,6 +41,15 @@ export class TaskCard {
     const task = TASKS.find((each) => each.name === name);
     setText(this.#title, task?.title ?? name);
     setText(this.#instruction, task?.instruction ?? '');
+    // The others that this robot can do.
+    const fitting = TASKS.filter(({ robot }) => robot === task?.robot);
+    this.#choice.replaceChildren(
+      ...fitting.map((each) => {
+        const option = create('option', '', each.title) as HTMLOptionElement;
+        option.value = each.name;
+        return option;
+      }),
+    );
     this.#choice.value = name;
   }
 }

@@ -11,6 +11,7 @@ export class TouchLine {
   readonly #line = element('touch', HTMLElement);
   readonly #text = element('touch-text', HTMLElement);
   readonly #grip = element('touch-grip', HTMLElement);
+  #felt = '';
 
   update({ robot, world = null }: Telemetry): void {
     const nm = touchNm(robot?.externalNm ?? null);
@@ -23,6 +24,12 @@ export class TouchLine {
       nm < NEAR_NM ? 'none' : `${nm.toFixed(1)} N·m${forceN ? `, ${forceN.toFixed(0)} N` : ''}`,
     );
     const grip = robot?.gripperN ?? 0;
-    setText(this.#grip, grip > 0.5 ? `grip ${grip.toFixed(0)} N` : '');
+    setText(this.#grip, `${grip > 0.5 ? `grip ${grip.toFixed(0)} N ` : ''}${this.#felt}`);
+  }
+
+  /** A pulse was given for the contact in this message. */
+  felt({ robot }: Telemetry): void {
+    const ms = robot?.readingMs ?? null;
+    this.#felt = ms === null ? '' : `felt after ${ms.toFixed(0)} ms`;
   }
 }

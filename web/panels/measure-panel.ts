@@ -1,27 +1,10 @@
 import type { RobotModel } from '../../src/geometry/robot-model.ts';
-import { HAND_SHAPES, type HandShapeName, shapeHand } from '../../src/hand/model-hand.ts';
-import { HAND_NUMBERS } from '../../src/hand/points.ts';
-import { HAND_BONES } from '../../src/hand/projection.ts';
 import type { CalibrationPose } from '../../src/mapping/retarget/calibration.ts';
 import { CalibrationRun, POSE_PROMPTS } from '../../src/mapping/retarget/calibration-run.ts';
 import type { DeskRequest, Telemetry } from '../../src/messages/telemetry.ts';
 import { element, setText } from '../dom.ts';
-
-/** Shapes that show the poses. */
-const PICTURES: Readonly<Record<CalibrationPose, HandShapeName>> = {
-  open: 'open',
-  fist: 'fist',
-  index: 'pinch',
-  middle: 'pinch-middle',
-  ring: 'pinch-ring',
-  pinky: 'pinch-pinky',
-};
-/** Picture heights per metre. */
-const PX_PER_M = 4.6;
-/** Shares of the view from the palm's side and from the thumb's. */
-const ASIDE = 0.5;
-const FORWARD = 0.87;
-const TIPS = [4, 8, 12, 16, 20];
+import { drawPose } from '../view/pose-picture.ts';
+import { PersonName } from './person-name.ts';
 
 /**
  * Measures the tracked hand in six poses, with pictures, and sends the result to the operator. Offered for robot hands with
@@ -29,7 +12,7 @@ const TIPS = [4, 8, 12, 16, 20];
  */
 export class MeasurePanel {
   readonly #form = element('measure', HTMLFormElement);
-  readonly #name = element('measure-name', HTMLInputElement);
+  readonly #name = new PersonName('measure-name');
   readonly #start = element('measure-start', HTMLButtonElement);
   readonly #panel = element('measure-run', HTMLElement);
   readonly #prompt = element('measure-prompt', HTMLElement);
@@ -79,7 +62,7 @@ export class MeasurePanel {
   }
 
   #finish(person: NonNullable<CalibrationRun['person']>): void {
-    const name = this.#name.value.trim() || 'me';
+    const name = this.#name.take();
     this.#send({ kind: 'person', name, person });
     this.#end(
       `Measured. The robot uses it from the next engagement on; operator.hand.person=${name} uses it later.`,
@@ -103,30 +86,8 @@ export class MeasurePanel {
     this.#picture.height = clientHeight * devicePixelRatio;
     const context = this.#picture.getContext('2d');
     if (context === null) return;
-    const pointsM = new Float64Array(HAND_NUMBERS);
-    shapeHand(HAND_SHAPES[PICTURES[pose]], { positionM: [0, 0, 0], pitchRad: 0 }, isLeft, pointsM);
     const { width, height } = this.#picture;
     const colour = getComputedStyle(this.#picture).getPropertyValue('--hand');
-    context.strokeStyle = context.fillStyle = colour;
-    context.lineWidth = height / 26;
-    context.lineCap = 'round';
-    const mirror = isLeft ? -1 : 1;
-    // From the thumb's side: there a pinch is a ring. The model's fingers point to −z, its palm down.
-    const at = (i: number): [number, number] => [
-      width * (0.5 + mirror * -0.18) +
-        mirror * PX_PER_M * height * (-ASIDE * mirror * pointsM[3 * i]! - FORWARD * pointsM[3 * i + 1]!),
-      0.95 * height + PX_PER_M * height * pointsM[3 * i + 2]!,
-    ];
-    context.beginPath();
-    for (const [a, b] of HAND_BONES) {
-      context.moveTo(...at(a));
-      context.lineTo(...at(b));
-    }
-    context.stroke();
-    for (const tip of TIPS) {
-      context.beginPath();
-      context.arc(...at(tip), height / 30, 0, 2 * Math.PI);
-      context.fill();
-    }
+    drawPose(context, pose, isLeft, { x: 0, y: 0, width, height }, colour);
   }
 }

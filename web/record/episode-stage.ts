@@ -34,6 +34,7 @@ export class EpisodeStage {
     this.#resized = new ResizeObserver(() => this.#resize());
     this.#resized.observe(canvas);
     onThemeChange(() => this.#rebuild(this.#state?.world ?? null));
+    document.addEventListener('meshesshown', this.#request);
   }
 
   /** `isOther`: of another episode than before, whose world may differ. */
@@ -50,6 +51,7 @@ export class EpisodeStage {
   close(): void {
     this.#isClosed = true;
     this.#resized.disconnect();
+    document.removeEventListener('meshesshown', this.#request);
     this.#world?.dispose();
     this.#renderer.dispose();
     this.#renderer.forceContextLoss();
@@ -75,7 +77,7 @@ export class EpisodeStage {
     this.#request();
   }
 
-  #request(): void {
+  readonly #request = (): void => {
     if (this.#scheduled || this.#isClosed) return;
     this.#scheduled = true;
     requestAnimationFrame((nowMs) => {
@@ -85,5 +87,5 @@ export class EpisodeStage {
       this.#renderer.render(this.#world.scene, this.#camera.camera);
       this.#canvas.dataset['drawn'] = String(Number(this.#canvas.dataset['drawn'] ?? 0) + 1);
     });
-  }
+  };
 }

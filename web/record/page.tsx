@@ -1,5 +1,5 @@
 import { render } from 'preact';
-import type { ExportJob } from '../../src/messages/console.ts';
+import type { ExportJob, ReplayJob } from '../../src/messages/console.ts';
 import type { RecordRequest } from '../../src/messages/recording.ts';
 import type { Telemetry } from '../../src/messages/telemetry.ts';
 import { atMostEvery } from '../dom.ts';
@@ -9,6 +9,7 @@ import { EpisodeTable } from './episode-table.tsx';
 import { ExportCard } from './export-card.tsx';
 import { Playback } from './playback.tsx';
 import { RecorderCard } from './recorder-card.tsx';
+import type { SendReplay } from './replay-card.tsx';
 import { episodeAfter, reviewOf } from './review-keys.ts';
 import { RecordStore } from './store.ts';
 
@@ -24,12 +25,13 @@ export function openRecordPage(root: HTMLElement, context: PageContext): LazyPag
   const reselect = (): void => {
     if (store.state.selected !== null) void store.select(store.state.selected);
   };
-  const draw = (): void => render(<RecordPage store={store} send={send} />, root);
+  const draw = (): void => render(<RecordPage store={store} send={send} sendReplay={context.send} />, root);
   let latest: Telemetry | null = null;
   const take = atMostEvery(TELEMETRY_MS, () => {
-    const { record = null, robot } = latest!;
+    const { record = null, robot, input } = latest!;
     const before = store.state.recorder;
-    store.set({ recorder: record, robotState: robot?.state ?? 'disconnected' });
+    const robotState = robot?.state ?? 'disconnected';
+    store.set({ recorder: record, robotState, inputs: input.available });
     if (before && record && before.state === 'recording' && record.state !== 'recording')
       setTimeout(() => void store.refresh(), 300);
   });
@@ -61,6 +63,7 @@ export function openRecordPage(root: HTMLElement, context: PageContext): LazyPag
       take(nowMs);
     },
     setModel: (model) => store.set({ model }),
+    replayed: (replay: ReplayJob) => store.set({ replay }),
     exported: (job: ExportJob) => {
       const ended = store.state.job?.state === 'running' && job.state !== 'running';
       store.set({ job });
@@ -75,7 +78,13 @@ function openNamed(store: RecordStore): void {
   if (name !== undefined) void store.select(name);
 }
 
-function RecordPage({ store, send }: { store: RecordStore; send(request: RecordRequest): void }) {
+interface PageProps {
+  store: RecordStore;
+  send(request: RecordRequest): void;
+  sendReplay: SendReplay;
+}
+
+function RecordPage({ store, send, sendReplay }: PageProps) {
   const { state } = store;
   const { view, viewProblem, selected, list } = state;
   return (
@@ -118,6 +127,8 @@ function RecordPage({ store, send }: { store: RecordStore; send(request: RecordR
               episodes={list?.episodes ?? []}
               onCompare={(id) => void store.compare(id)}
               send={send}
+              robot={state}
+              sendReplay={sendReplay}
             />
           ) : (
             <section class="card empty-card" aria-label="Playback">

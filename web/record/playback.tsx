@@ -12,6 +12,7 @@ import { CurvePlot } from './curve-plot.tsx';
 import { curveSets } from './curves.ts';
 import { duration, size, verdict, when } from './format.ts';
 import { FrameView } from './frame-view.tsx';
+import { ReplayCard, type ReplayRobot, type SendReplay } from './replay-card.tsx';
 import { SceneView } from './scene-view.tsx';
 import { TimeLine } from './time-line.tsx';
 
@@ -24,18 +25,25 @@ interface Props {
   episodes: readonly EpisodeInfo[];
   onCompare(id: string): void;
   send(request: RecordRequest): void;
+  robot: ReplayRobot;
+  sendReplay: SendReplay;
 }
 
 const LABELS = ['success', 'failure', 'keep', 'drop'];
 
 /** Plays an episode: cameras, joints and the state of each row. */
-export function Playback({ view, other, model, episodes, onCompare, send }: Props) {
+export function Playback({ view, other, model, episodes, onCompare, send, robot, sendReplay }: Props) {
   const { info, rows } = view;
   const [at, setAt] = useState(0);
   const [playing, setPlaying] = useState(false);
   const last = Math.max(0, rows.length - 1);
   usePlaying(playing, view, at, setAt, () => setPlaying(false));
   const row = rows[Math.min(at, last)];
+  const { replay } = robot;
+  const replayedS = replay?.state === 'running' && replay.episode === info.id ? replay.doneS : 0;
+  useEffect(() => {
+    if (replayedS > 0) setAt(indexAt(view, replayedS * 1e9));
+  }, [replayedS]);
   return (
     <section id="playback" class="card playback" aria-labelledby="playback-title" data-testid="playback">
       <header class="card-head">
@@ -106,6 +114,7 @@ export function Playback({ view, other, model, episodes, onCompare, send }: Prop
           </span>
         </p>
       )}
+      <ReplayCard view={view} robot={robot} send={sendReplay} />
       <Quality view={view} />
       <div class="label-row">
         <span class="muted">Label</span>
@@ -126,18 +135,21 @@ export function Playback({ view, other, model, episodes, onCompare, send }: Prop
 }
 
 /** The newest row at that time; the last one after the end. */
-function rowAt({ rows }: EpisodeView, timeNs: number): EpisodeView['rows'][number] | undefined {
+function indexAt({ rows }: EpisodeView, timeNs: number): number {
   let at = 0;
   while (at + 1 < rows.length && rows[at + 1]!.timeNs <= timeNs) at++;
-  return rows[at];
+  return at;
 }
+
+const rowAt = (view: EpisodeView, timeNs: number): EpisodeView['rows'][number] | undefined =>
+  view.rows[indexAt(view, timeNs)];
 
 function Compare({
   info,
   other,
   episodes,
   onCompare,
-}: Omit<Props, 'view' | 'model' | 'send'> & { info: EpisodeInfo }) {
+}: Pick<Props, 'other' | 'episodes' | 'onCompare'> & { info: EpisodeInfo }) {
   return (
     <div class="compare">
       <label class="field">
@@ -162,7 +174,7 @@ function Compare({
         <button type="button" class="text-button" onClick={showDatasets}>
           Edit a dataset
         </button>
-        . On the robot: <code>farhand replay {info.id} --robot --speed 0.5</code>
+        .
       </p>
     </div>
   );

@@ -1,5 +1,11 @@
 import type { RobotModel } from '../../src/geometry/robot-model.ts';
-import type { DatasetEntry, EpisodeList, EpisodeView, ExportJob } from '../../src/messages/console.ts';
+import type {
+  DatasetEntry,
+  EpisodeList,
+  EpisodeView,
+  ExportJob,
+  ReplayJob,
+} from '../../src/messages/console.ts';
 import type { RecorderStatus } from '../../src/messages/recording.ts';
 import { getJson, postJson } from './api.ts';
 
@@ -8,6 +14,9 @@ export interface RecordState {
   /** Undefined: not known yet. Null: this operator does not record. */
   recorder: RecorderStatus | null | undefined;
   robotState: string;
+  /** Inputs of the operator. */
+  inputs: readonly string[];
+  replay: ReplayJob | null;
   list: EpisodeList | null;
   listProblem: string;
   selected: string | null;
@@ -41,6 +50,8 @@ export class RecordStore {
     robotState: 'disconnected',
     list: null,
     listProblem: '',
+    inputs: [],
+    replay: null,
     selected: null,
     view: null,
     other: null,

@@ -1,5 +1,5 @@
 import type { RobotModel } from '../../src/geometry/robot-model.ts';
-import type { ExportJob, LinkRequest } from '../../src/messages/console.ts';
+import type { ExportJob, LinkRequest, ReplayJob, ReplayRequest } from '../../src/messages/console.ts';
 import type { DeskRequest, Telemetry } from '../../src/messages/telemetry.ts';
 import type { FleetLink } from '../link/fleet-link.ts';
 import type { LatencyWindow } from '../panels/latency-window.ts';
@@ -9,7 +9,7 @@ export interface PageContext {
   commands: LatencyWindow;
   /** Null unless a fleet console serves this page. */
   fleet: FleetLink | null;
-  send(request: DeskRequest | LinkRequest): boolean;
+  send(request: DeskRequest | LinkRequest | ReplayRequest): boolean;
 }
 
 /** A page that loads when it is first opened. */
@@ -20,4 +20,5 @@ export interface LazyPage {
   show(telemetry: Telemetry, nowMs: number): void;
   setModel?(model: RobotModel): void;
   exported?(job: ExportJob): void;
+  replayed?(job: ReplayJob): void;
 }

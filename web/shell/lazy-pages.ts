@@ -1,5 +1,5 @@
 import type { RobotModel } from '../../src/geometry/robot-model.ts';
-import type { ExportJob } from '../../src/messages/console.ts';
+import type { ExportJob, ReplayJob } from '../../src/messages/console.ts';
 import type { Telemetry } from '../../src/messages/telemetry.ts';
 import { element } from '../dom.ts';
 import { consoleKind } from './console-kind.ts';
@@ -26,6 +26,7 @@ export class LazyPages {
   #current: PageName = 'operate';
   #model: RobotModel | null = null;
   #job: ExportJob | null = null;
+  #replay: ReplayJob | null = null;
 
   constructor(context: PageContext) {
     this.#context = context;
@@ -44,20 +45,21 @@ export class LazyPages {
 
   setModel(model: RobotModel): void {
     this.#model = model;
-    for (const page of this.#open.values())
-      page.then(
-        (opened) => opened.setModel?.(model),
-        () => {},
-      );
+    this.#eachOpen((page) => page.setModel?.(model));
   }
 
   exported(job: ExportJob): void {
     this.#job = job;
-    for (const page of this.#open.values())
-      page.then(
-        (opened) => opened.exported?.(job),
-        () => {},
-      );
+    this.#eachOpen((page) => page.exported?.(job));
+  }
+
+  replayed(job: ReplayJob): void {
+    this.#replay = job;
+    this.#eachOpen((page) => page.replayed?.(job));
+  }
+
+  #eachOpen(act: (page: LazyPage) => void): void {
+    for (const page of this.#open.values()) page.then(act, () => {});
   }
 
   async #load(name: LazyName): Promise<void> {
@@ -85,6 +87,7 @@ export class LazyPages {
     const page = open(element(`page-${name}`, HTMLElement), this.#context);
     if (this.#model) page.setModel?.(this.#model);
     if (this.#job) page.exported?.(this.#job);
+    if (this.#replay) page.replayed?.(this.#replay);
     return page;
   }
 }

@@ -1,7 +1,9 @@
-import { BAD_NETWORK, TOUR_STEPS, Tour } from '../../src/desk/tour.ts';
+import { PLACE_TASK } from '../../src/desk/place-hint.ts';
+import { BAD_NETWORK, TOUR_STEPS, Tour, type TourStep } from '../../src/desk/tour.ts';
 import type { LinkRequest } from '../../src/messages/console.ts';
 import type { DeskRequest, Telemetry } from '../../src/messages/telemetry.ts';
 import { create, element, setText } from '../dom.ts';
+import { HintLine } from './hint-line.ts';
 import { forgetOffer } from './tour-offer.ts';
 import { endText, textOf } from './tour-text.ts';
 
@@ -12,6 +14,7 @@ export class TourCard {
   readonly #root = element('tour', HTMLElement);
   readonly #title = create('strong', 'tour-title');
   readonly #text = create('p', 'tour-text');
+  readonly #hint = new HintLine();
   readonly #setButton = button('tour-set', 'Set both', () => this.#setBad());
   readonly #open = create('a', 'plain', 'Open it') as HTMLAnchorElement;
   readonly #skip = button('tour-skip', 'Skip step', () => this.#skipStep());
@@ -21,6 +24,9 @@ export class TourCard {
   readonly #onEnd: () => void;
   readonly #tour = new Tour();
   #marked = '';
+  #shown: TourStep | null = null;
+  /** The world's task before the tour's own. */
+  #task = '';
 
   constructor(send: (request: DeskRequest | LinkRequest) => void, onEnd: () => void) {
     this.#send = send;
@@ -29,7 +35,7 @@ export class TourCard {
     this.#text.setAttribute('role', 'status');
     this.#steps.append(...TOUR_STEPS.map(() => create('li')));
     const words = create('div', 'tour-words');
-    words.append(this.#title, this.#text);
+    words.append(this.#title, this.#text, this.#hint.root);
     const actions = create('div', 'tour-actions');
     actions.append(this.#setButton, this.#open, this.#skip, this.#end);
     this.#root.replaceChildren(this.#steps, words, actions);
@@ -39,6 +45,8 @@ export class TourCard {
 
   update(telemetry: Telemetry, network: string, nowMs: number): void {
     this.#tour.update({ telemetry, network, nowMs });
+    this.#changeTask(telemetry);
+    this.#hint.update(this.#tour.step === 'place' ? telemetry : null, nowMs);
     this.#draw(telemetry);
   }
 
@@ -72,23 +80,41 @@ export class TourCard {
     document.getElementById(targets[0] ?? '')?.scrollIntoView({ block: 'nearest' });
   }
 
+  /** One cube without hurry to place; afterwards the task of before. */
+  #changeTask({ world }: Telemetry): void {
+    const { step } = this.#tour;
+    if (step === this.#shown) return;
+    const left = this.#shown;
+    this.#shown = step;
+    if (step === 'place') {
+      if (world && world.task !== PLACE_TASK) this.#task = world.task;
+      this.#send({ kind: 'world', task: PLACE_TASK, seed: 1 });
+    } else if (left === 'place') this.#restoreTask();
+  }
+
+  #restoreTask(): void {
+    if (this.#task !== '') this.#send({ kind: 'world', task: this.#task, seed: null });
+    this.#task = '';
+  }
+
   #setBad(): void {
     this.#send({ kind: 'link', profile: BAD_NETWORK });
-    this.#send({ kind: 'playout-way', way: 'none' });
+    this.#send({ kind: 'playout-mode', mode: 'none' });
   }
 
   #skipStep(): void {
     this.#tour.skip();
   }
 
-  /** Leaves the network and the playout as a newcomer found them. */
+  /** Leaves the task, the network and the playout as a newcomer found them. */
   #close(): void {
+    this.#restoreTask();
     this.#mark([]);
     document.removeEventListener('episodeplay', this.#onPlay);
     this.#root.hidden = true;
     this.#root.replaceChildren();
     this.#send({ kind: 'link', profile: 'off' });
-    this.#send({ kind: 'playout-way', way: 'adaptive' });
+    this.#send({ kind: 'playout-mode', mode: 'adaptive' });
     forgetOffer();
     this.#onEnd();
   }

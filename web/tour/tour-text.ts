@@ -23,7 +23,7 @@ const TEXTS: Record<Exclude<TourStep, 'smooth'>, StepText> = {
   },
   place: {
     title: 'Place a cube',
-    text: 'Go over a cube and down (Q). G grips. Lift it (E), go over the tray, and G lets go. R and F turn the gripper.',
+    text: 'One cube, no hurry. Go over it, down, grip; lift it, go over the tray, let go. Hold Shift and press:',
     targets: ['drive', 'task'],
   },
   shake: {
@@ -41,8 +41,7 @@ const TEXTS: Record<Exclude<TourStep, 'smooth'>, StepText> = {
 
 const TOUCH_TEXTS: Partial<Record<TourStep, string>> = {
   'take-over': 'Press Keyboard. Then drag in the pad: the arm follows your finger.',
-  place:
-    'Drag over a cube and down. The gripper button grips. Lift it, go over the tray, and press the button again.',
+  place: 'One cube, no hurry. Go over it, down, grip; lift it, go over the tray, let go. Next:',
   record: 'Press Start, move the arm, and press Keep.',
 };
 

@@ -9,6 +9,7 @@ import type { Palette } from './palette.ts';
 import { mergeParts, type Shapes } from './shapes.ts';
 import { urLooks } from './ur-links.ts';
 import { createWorldGripper } from './world-gripper.ts';
+import { createWorldHand } from './world-hand.ts';
 
 /** An arm in the scene; angles in radians, one per joint. */
 export interface Arm {
@@ -34,7 +35,8 @@ export function createArm(
   isInWorld = false,
 ): Arm {
   const isUr = model.family === 'ur' && model.joints.every((joint) => joint.dh !== undefined);
-  const create = isUr ? createUrBody : model.family === 'hand' ? createHandBody : createChainBody;
+  const createHand = isInWorld ? createWorldHand : createHandBody;
+  const create = isUr ? createUrBody : model.family === 'hand' ? createHand : createChainBody;
   const body = create(model, palette, shapes, material);
   body.root.rotation.x = -Math.PI / 2;
   const tip = new Object3D();

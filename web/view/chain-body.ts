@@ -4,6 +4,7 @@ import type { Capsule, RobotModel } from '../../src/geometry/robot-model.ts';
 import type { ArmBody, ArmMaterial } from './arm-body.ts';
 import type { Palette } from './palette.ts';
 import { reachOf } from './reach.ts';
+import { dressFrames } from './robot-meshes.ts';
 import { mergeParts, type Part, type Shapes } from './shapes.ts';
 
 /** Radii of generated links, for a reach of 0.457 m. */
@@ -27,16 +28,21 @@ export function createChainBody(
   const root = new Group();
   const frames = Array.from({ length: chain.joints + 1 }, () => new Object3D());
   const shown = model.capsules.filter((capsule) => !enclosesGripper(model, capsule));
-  frames.forEach((frame, i) => {
+  const bodies = frames.map((frame, i) => {
     frame.matrixAutoUpdate = false;
-    const parts = partsOf(shown, i, palette, shapes, HUB_M * scale);
-    root.add(frame.add(material.dress(new Mesh(mergeParts(parts)))));
+    const body = material.dress(new Mesh(mergeParts(partsOf(shown, i, palette, shapes, HUB_M * scale))));
+    root.add(frame.add(body));
+    return body;
   });
   const rods = frames.slice(1).map((_, i) => {
     const bare = !shown.some(({ frame }) => frame === i || frame === i + 1);
     return bare ? createRod(palette, shapes, material, ROD_M * scale) : null;
   });
-  for (const rod of rods) if (rod) root.add(rod);
+  // Hidden as one when meshes take their place.
+  const between = new Group();
+  for (const rod of rods) if (rod) between.add(rod);
+  root.add(between);
+  dressFrames(model, frames, [...bodies, between], material, palette.shell);
   const flange = frames.at(-1)!;
   return {
     root,

@@ -153,7 +153,7 @@ export class Things {
   }
 }
 
-function geometryOf({ kind, sizeM, atM, quatWxyz }: Shape, shapes: Shapes): BufferGeometry {
+export function geometryOf({ kind, sizeM, atM, quatWxyz }: Shape, shapes: Shapes): BufferGeometry {
   const [a = 0, b = 0, c = 0] = sizeM;
   const made = {
     box: () => shapes.box([2 * a, 2 * b, 2 * c], [0, 0, 0]),

@@ -1,15 +1,28 @@
 import type { RobotModel } from '../../src/geometry/robot-model.ts';
+import type { CalibrationPose } from '../../src/mapping/retarget/calibration.ts';
 import { CalibrationRun, POSE_PROMPTS } from '../../src/mapping/retarget/calibration-run.ts';
 import type { DeskRequest, Telemetry } from '../../src/messages/telemetry.ts';
+import { element } from '../dom.ts';
+import { PersonName } from '../panels/person-name.ts';
 
-/** The name under which a hand that was measured in the headset is stored. */
-const NAME = 'headset';
 /** How long the result stays on the board. */
 const SHOWN_MS = 4000;
+
+/** What the board shows while a hand is measured. */
+export interface MeasureGuide {
+  /** Title, what to do, what went wrong, countdown. */
+  lines: readonly string[];
+  /** The pose to draw; null: none. */
+  pose: CalibrationPose | null;
+  isLeft: boolean;
+}
 
 /** Measures the wearer's driving hand in six poses; the board shows what to do. Only for robot hands. */
 export class HeadsetMeasure {
   readonly #send: (request: DeskRequest) => void;
+  readonly #name = new PersonName('measure-name');
+  readonly #form = element('measure', HTMLElement);
+  #isLeft = false;
   #model: RobotModel | null = null;
   #run: CalibrationRun | null = null;
   #result = '';
@@ -31,6 +44,7 @@ export class HeadsetMeasure {
   setModel(model: RobotModel): void {
     if (model.name === this.#model?.name) return;
     this.#model = model.hand === undefined ? null : model;
+    this.#form.hidden = this.#model === null;
     this.#run = null;
   }
 
@@ -44,24 +58,30 @@ export class HeadsetMeasure {
   show({ hand, robot }: Telemetry, nowMs: number): void {
     if (this.#run === null) return;
     if (robot?.state === 'engaged') return this.#end('The robot follows your hand: open the clutch first.');
-    this.#run.update(nowMs, hand?.pointsM ?? null, hand?.isLeft ?? false);
+    this.#isLeft = hand?.isLeft ?? false;
+    this.#run.update(nowMs, hand?.pointsM ?? null, this.#isLeft);
     const { person } = this.#run;
     if (person === null) return;
-    this.#send({ kind: 'person', name: NAME, person });
-    this.#end('Measured. The robot uses it from the next engagement on.');
+    const name = this.#name.take();
+    this.#send({ kind: 'person', name, person });
+    this.#end(`Measured and stored as “${name}”. The robot uses it from the next engagement on.`);
   }
 
-  /** Lines for the board; null: nothing to show. */
-  guide(nowMs: number): readonly string[] | null {
-    const run = this.#run;
-    if (run === null) return nowMs - this.#resultMs < SHOWN_MS ? ['MEASURE', this.#result, ''] : null;
+  /** Null: nothing to show. */
+  guide(nowMs: number): MeasureGuide | null {
+    const [run, isLeft] = [this.#run, this.#isLeft];
+    if (run === null) {
+      if (nowMs - this.#resultMs >= SHOWN_MS) return null;
+      return { lines: ['MEASURE', this.#result], pose: null, isLeft };
+    }
     const left = Math.ceil(run.secondsLeft(nowMs));
-    return [
+    const lines = [
       run.phase === 'hold' ? 'HOLD STILL' : 'GET READY',
       POSE_PROMPTS[run.pose],
       run.trouble === '' ? '' : `again: ${run.trouble}`,
       `${left} s · pose ${Math.round(run.share * 6) + 1} of 6`,
     ];
+    return { lines, pose: run.pose, isLeft };
   }
 
   #end(result: string): void {

@@ -3,7 +3,9 @@ import type { Telemetry, WorldTelemetry } from '../../src/messages/telemetry.ts'
 import { TASKS } from '../../src/world/task-list.ts';
 import { scoreText, timeText } from '../operate/task-text.ts';
 import { limitText } from '../panels/labels.ts';
+import { drawPose } from '../view/pose-picture.ts';
 import { Board } from './board.ts';
+import type { MeasureGuide } from './headset-measure.ts';
 
 export interface HudState {
   telemetry: Telemetry | null;
@@ -14,8 +16,8 @@ export interface HudState {
   rttMs: number | null;
   tracked: boolean;
   stopping: boolean;
-  /** Replaces the state while the wearer's hand is measured: title, what to do, what went wrong, countdown. */
-  guide: readonly string[] | null;
+  /** Replaces the state while the wearer's hand is measured. */
+  guide: MeasureGuide | null;
 }
 
 const TONES: Record<string, string> = {
@@ -24,6 +26,7 @@ const TONES: Record<string, string> = {
   hold: '#f5a524',
   stopped: '#f0525a',
 };
+const GUIDE_TONE = '#62b0f0';
 const WINDOW = 300;
 
 /** A board with state, cause, latency and the main reason why the robot does not follow. */
@@ -41,7 +44,8 @@ export class Hud {
   draw(hud: HudState): void {
     const { telemetry, fresh } = hud;
     const state = fresh ? (telemetry?.robot?.state ?? 'disconnected') : 'no telemetry';
-    const lines = hud.guide ?? [
+    if (hud.guide !== null) return this.#guide(hud.guide);
+    const lines = [
       state.toUpperCase(),
       fresh ? (telemetry?.robot?.cause ?? '') : 'the console sends no telemetry',
       problem(hud),
@@ -52,7 +56,28 @@ export class Hud {
     const text = lines.join('\n');
     if (text === this.#drawn) return;
     this.#drawn = text;
-    this.#paint([...lines], hud.guide ? '#62b0f0' : (TONES[state] ?? '#8794a4'));
+    this.#paint(lines, TONES[state] ?? '#8794a4');
+  }
+
+  #guide({
+    lines: [title = '', prompt = '', trouble = '', countdown = ''],
+    pose,
+    isLeft,
+  }: MeasureGuide): void {
+    const text = [title, prompt, trouble, countdown, isLeft].join('\n');
+    if (text === this.#drawn) return;
+    this.#drawn = text;
+    const { context, height, width } = this.board;
+    const textWidth = pose === null ? width - 50 : width - height - 40;
+    this.#clear(GUIDE_TONE);
+    this.#line(title, 16, 56, GUIDE_TONE, textWidth);
+    const prompts = wrapped(context, prompt, 34, textWidth);
+    for (const [i, part] of prompts.entries()) this.#line(part, 88 + 42 * i, 34, '#e8edf3', textWidth);
+    this.#line(trouble, 214, 28, '#f5a524', textWidth);
+    this.#line(countdown, 254, 30, '#b4bfcc', textWidth);
+    const box = { x: width - height, y: 10, width: height - 20, height: height - 20 };
+    if (pose !== null) drawPose(context, pose, isLeft, box, GUIDE_TONE);
+    this.board.show();
   }
 
   #latency({ over, rttMs }: HudState): string {
@@ -62,6 +87,15 @@ export class Hud {
   }
 
   #paint([state = '', cause = '', warning = '', ...rest]: string[], tone: string): void {
+    this.#clear(tone);
+    this.#line(state, 16, 66, tone);
+    this.#line(cause, 92, 30, '#b4bfcc');
+    this.#line(warning, 136, 36, '#f5a524');
+    for (const [i, text] of rest.entries()) this.#line(text, 196 + 46 * i, 30, '#e8edf3');
+    this.board.show();
+  }
+
+  #clear(tone: string): void {
     const { context, width, height } = this.board;
     context.clearRect(0, 0, width, height);
     context.fillStyle = 'rgba(13, 17, 23, 0.86)';
@@ -69,17 +103,28 @@ export class Hud {
     context.fillStyle = tone;
     context.fillRect(0, 0, 12, height);
     context.textBaseline = 'top';
-    const line = (text: string, y: number, size: number, colour: string) => {
-      context.font = `${size}px system-ui, sans-serif`;
-      context.fillStyle = colour;
-      context.fillText(text, 34, y, width - 50);
-    };
-    line(state, 16, 66, tone);
-    line(cause, 92, 30, '#b4bfcc');
-    line(warning, 136, 36, '#f5a524');
-    for (const [i, text] of rest.entries()) line(text, 196 + 46 * i, 30, '#e8edf3');
-    this.board.show();
   }
+
+  #line(text: string, y: number, size: number, colour: string, width = this.board.width - 50): void {
+    const { context } = this.board;
+    context.font = fontOf(size);
+    context.fillStyle = colour;
+    context.fillText(text, 34, y, width);
+  }
+}
+
+const fontOf = (size: number): string => `${size}px system-ui, sans-serif`;
+
+/** The text in lines that fit. */
+function wrapped(context: CanvasRenderingContext2D, text: string, size: number, width: number): string[] {
+  context.font = fontOf(size);
+  const lines: string[] = [];
+  for (const word of text.split(' ')) {
+    const longer = lines.length === 0 ? word : `${lines.at(-1)} ${word}`;
+    if (lines.length > 0 && context.measureText(longer).width <= width) lines[lines.length - 1] = longer;
+    else lines.push(word);
+  }
+  return lines;
 }
 
 function taskText(world: WorldTelemetry): string {

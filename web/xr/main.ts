@@ -8,6 +8,7 @@ import { returnAfterPairing } from '../link/paired.ts';
 import { listenForPress, listenForStopKeys } from '../panels/stop-keys.ts';
 import { consoleKind } from '../shell/console-kind.ts';
 import { chooseQuality } from '../view/quality.ts';
+import { setMeshes } from '../view/robot-meshes.ts';
 import { CameraWall } from './camera-wall.ts';
 import { ConsoleHeadsetLink, type HeadsetLink } from './headset-link.ts';
 import { HeadsetMeasure } from './headset-measure.ts';
@@ -47,7 +48,7 @@ const page: Window['__farhandXr'] = {
   frames: 0,
   press: (kind) => link.send({ kind }),
   measure: () => measure.toggle(),
-  guide: () => measure.guide(performance.now()),
+  guide: () => measure.guide(performance.now())?.lines ?? null,
   dropPeer: () => link.dropPeer(),
   stereo: () => stereo?.shownBy ?? '',
 };
@@ -188,6 +189,7 @@ async function enter(mode: SessionMode): Promise<void> {
 
 function receive(message: ServerMessage): void {
   if (message.kind === 'hello') {
+    setMeshes(message.model, message.meshes ?? []);
     room.setModel(message.model, message.arms);
     measure.setModel(message.model);
     const { cameras: names = [], stereo: pair = [] } = message as { cameras?: string[]; stereo?: string[] };

@@ -33,6 +33,8 @@ ColorManagement.enabled = false;
 /** Position of the robot's base relative to the floor under the wearer: on a table, at arm's length. */
 const BASE_M = [0, 0.72, -0.75] as const;
 const GHOST_OPACITY = 0.55;
+/** Width of the page's text, as in vr.css. */
+const TEXT_PX = 480;
 
 /** The scene around the wearer: the robot at full size, the command as a ghost, the hands, and the boards. */
 export class Room {
@@ -173,7 +175,9 @@ export class Room {
   #resize({ clientWidth, clientHeight }: HTMLCanvasElement): void {
     if (this.renderer.xr.isPresenting || clientWidth === 0 || clientHeight === 0) return;
     this.camera.aspect = clientWidth / clientHeight;
-    this.camera.updateProjectionMatrix();
+    // On a screen, the robot stands beside the text.
+    const asidePx = clientWidth > TEXT_PX * 1.6 ? TEXT_PX / 2 : 0;
+    this.camera.setViewOffset(clientWidth, clientHeight, -asidePx, 0, clientWidth, clientHeight);
     this.renderer.setSize(clientWidth, clientHeight, false);
   }
 }

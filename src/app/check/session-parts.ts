@@ -3,11 +3,11 @@ import { type Baseline, type BaselineProcess, startBaseline } from '../../check/
 import type { SessionOptions } from '../../check/session.ts';
 import { TeleopError } from '../../core/errors.ts';
 import { loadRig, type Rig } from '../../rig/rig.ts';
+import { temporaryKey } from '../../rig/temporary-key.ts';
 import type { LinkStats } from '../../wire/emulator/stats.ts';
 import { freeUdpPorts } from '../../wire/transports/free-ports.ts';
 import { type Child, startChild } from '../child.ts';
 import { type LinkEmulator, startLinkEmulator } from '../link-emulator.ts';
-import { temporaryKey } from '../temporary-key.ts';
 
 const GRACE_MS = 5000;
 const STEP_MS = 200;

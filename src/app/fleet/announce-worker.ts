@@ -4,7 +4,7 @@ import { connectFleet, type FleetConnection, robotsIn } from '../../fleet/connec
 import { Announcer, type Store } from '../../fleet/recordings/announcer.ts';
 import { FleetTarget } from '../../fleet/recordings/fleet-target.ts';
 import { RecordingIndex } from '../../fleet/recordings/recording-index.ts';
-import { lowerPriority } from '../thread-priority.ts';
+import { lowerPriority } from '../../native/thread-priority.ts';
 
 export interface AnnounceStart {
   url: string;

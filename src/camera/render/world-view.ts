@@ -1,10 +1,11 @@
-import { type Chain, createChain, placementMatrix, product, TRANSFORM_SIZE } from '../../geometry/chain.ts';
+import { createChain, placementMatrix, product, TRANSFORM_SIZE } from '../../geometry/chain.ts';
 import { matrixFromQuat } from '../../geometry/frames.ts';
 import type { RobotModel } from '../../geometry/robot-model.ts';
 import { WORLD_POSE_SIZE, type WorldState } from '../../messages/world-state.ts';
 import { capsulesOf } from '../../world/arm-bodies.ts';
 import { armFacts } from '../../world/arm-facts.ts';
 import { GRIPPER } from '../../world/gripper-body.ts';
+import { handBase, handLinks } from '../../world/hand-bodies.ts';
 import { COLOURS, type Shape, type Vector } from '../../world/shape.ts';
 import { TASKS } from '../../world/task-list.ts';
 import type { Colour } from '../drawing.ts';
@@ -47,13 +48,7 @@ export class WorldView {
   readonly #canvas: SolidCanvas;
   readonly #view: View;
   readonly #mount: WorldViewOptions['mount'];
-  readonly #chain: Chain;
-  readonly #frames: Float64Array;
-  readonly #links: readonly Part[][];
-  readonly #hand: readonly Part[];
-  /** Each side is moved along y of the hand. */
-  readonly #fingers: readonly { part: Part; side: number }[];
-  readonly #mounted: Float64Array;
+  readonly #robot: Robot;
   #task = '';
   #bodies: Part[][] = [];
   #solids: Solid[] = [];
@@ -62,12 +57,7 @@ export class WorldView {
     this.#canvas = new SolidCanvas(widthPx, heightPx, shadows ?? worldShadows());
     this.#view = emptyView(widthPx, heightPx, FOV_RAD[mount]);
     this.#mount = mount;
-    this.#chain = createChain(model);
-    this.#frames = new Float64Array(TRANSFORM_SIZE * (this.#chain.joints + 1));
-    this.#mounted = placementMatrix({ xyzM: [0, 0, 0], rpyRad: [...armFacts(model).mountRpyRad] });
-    this.#links = linkParts(model);
-    this.#hand = handParts();
-    this.#fingers = fingerParts();
+    this.#robot = model.family === 'hand' ? handRobot(model) : armRobot(model);
     if (mount === 'front') aimAt(this.#view, FRONT.eyeM, FRONT.targetM, [0, 0, 1]);
   }
 
@@ -77,16 +67,7 @@ export class WorldView {
    */
   draw(jointsRad: ArrayLike<number>, world: WorldState, task: string, hasShadows = false): RgbPicture {
     if (task !== this.#task) this.#build(task);
-    this.#chain.frames(jointsRad, this.#frames);
-    this.#links.forEach((parts, frame) => {
-      for (const part of parts) putPart(part, this.#frameOf(frame, world.baseM));
-    });
-    const hand = product(this.#frameOf(this.#chain.joints, world.baseM), this.#mounted);
-    for (const part of this.#hand) putPart(part, hand);
-    for (const { part, side } of this.#fingers) {
-      const shift = shifted(hand, 0, (side * world.openingM) / 2, 0);
-      putPart(part, shift);
-    }
+    const hand = this.#robot.put(jointsRad, world);
     this.#putBodies(world);
     if (this.#mount === 'wrist') this.#aimFrom(hand);
     return this.#canvas.draw(this.#view, this.#solids, hasShadows);
@@ -101,14 +82,7 @@ export class WorldView {
     this.#task = task;
     const bodies = TASKS.find(({ name }) => name === task)?.bodies() ?? [];
     this.#bodies = bodies.map(({ shapes }) => shapes.map(shapePart));
-    const parts = [...this.#links.flat(), ...this.#hand, ...this.#fingers.map(({ part }) => part)];
-    this.#solids = [...parts, ...this.#bodies.flat()].map((part) => part.solid);
-  }
-
-  #frameOf(frame: number, baseM: Float64Array): Float64Array {
-    const own = this.#frames.slice(frame * TRANSFORM_SIZE, (frame + 1) * TRANSFORM_SIZE);
-    for (let k = 0; k < 3; k++) own[4 * k + 3]! += baseM[k]!;
-    return own;
+    this.#solids = [...this.#robot.parts, ...this.#bodies.flat()].map((part) => part.solid);
   }
 
   #putBodies({ poses, bodies }: WorldState): void {
@@ -130,6 +104,58 @@ export class WorldView {
     const up = [hand[0]!, hand[4]!, hand[8]!];
     aimAt(this.#view, pointIn(hand, WRIST.eyeM), pointIn(hand, WRIST.targetM), up);
   }
+}
+
+/** What is drawn of a robot. */
+interface Robot {
+  readonly parts: readonly Part[];
+  /** Puts all parts where they are, and returns the frame of the gripper or the palm. */
+  put(jointsRad: ArrayLike<number>, world: WorldState): Float64Array;
+}
+
+function armRobot(model: RobotModel): Robot {
+  const chain = createChain(model);
+  const frames = new Float64Array(TRANSFORM_SIZE * (chain.joints + 1));
+  const mounted = placementMatrix({ xyzM: [0, 0, 0], rpyRad: [...armFacts(model).mountRpyRad] });
+  const [links, palm, fingers] = [linkParts(model), handParts(), fingerParts()];
+  const frameOf = (frame: number, baseM: Float64Array): Float64Array => {
+    const own = frames.slice(frame * TRANSFORM_SIZE, (frame + 1) * TRANSFORM_SIZE);
+    for (let k = 0; k < 3; k++) own[4 * k + 3]! += baseM[k]!;
+    return own;
+  };
+  return {
+    parts: [...links.flat(), ...palm, ...fingers.map(({ part }) => part)],
+    put(jointsRad, { baseM, openingM }) {
+      chain.frames(jointsRad, frames);
+      links.forEach((parts, frame) => {
+        for (const part of parts) putPart(part, frameOf(frame, baseM));
+      });
+      const hand = product(frameOf(chain.joints, baseM), mounted);
+      for (const part of palm) putPart(part, hand);
+      // Each side is moved along y of the hand.
+      for (const { part, side } of fingers) putPart(part, shifted(hand, 0, (side * openingM) / 2, 0));
+      return hand;
+    },
+  };
+}
+
+function handRobot(model: RobotModel): Robot {
+  const links = handLinks(model).map((link) => ({ ...link, parts: link.shapes.map(shapePart) }));
+  return {
+    parts: links.flatMap(({ parts }) => parts),
+    put(jointsRad, { baseM }) {
+      const base = handBase();
+      for (let k = 0; k < 3; k++) base[4 * k + 3]! += baseM[k]!;
+      const frames: Float64Array[] = [];
+      links.forEach(({ parent, place, sign, parts }, i) => {
+        const turned = placementMatrix({ xyzM: [0, 0, 0], rpyRad: [0, 0, sign * jointsRad[i]!] });
+        const frame = product(frames[parent] ?? base, place, turned);
+        for (const part of parts) putPart(part, frame);
+        frames.push(frame);
+      });
+      return frames[0]!;
+    },
+  };
 }
 
 /** Of the table and what is around it. */

@@ -30,8 +30,9 @@ export interface EncoderHandlers {
   failed(error: TeleopError): void;
 }
 
-/** Below the robot's own threads, as for the encoding of JPEG. */
-const NICE = 10;
+/** Below the robot's own threads: what a person drives by, like that person's operator, and recordings, like JPEG. */
+const LIVE_NICE = 5;
+const RECORD_NICE = 10;
 const MOST_INSIDE = 2;
 /** The size of a picture may exceed the mean by this factor. */
 const BUFFER_PICTURES = 3;
@@ -81,7 +82,7 @@ export class H264Encoder {
     this.#handlers = handlers;
     this.#child = spawn(ffmpeg, argumentsOf(settings), { stdio: ['pipe', 'pipe', 'pipe'] });
     const { stdin, stdout, stderr, pid } = this.#child;
-    if (pid !== undefined) tryNice(pid);
+    if (pid !== undefined) tryNice(pid, settings.constantQuality === undefined ? LIVE_NICE : RECORD_NICE);
     const reader = new FlvReader(({ timeMs, isKey, bytes }) => this.#out(timeMs, isKey, bytes));
     stdout!.on('data', (data: Buffer) => reader.push(data));
     stderr!.on('data', (data: Buffer) => {
@@ -94,6 +95,11 @@ export class H264Encoder {
       this.#fail(failed(reason, settings));
     });
     stdin!.write(matroskaHeader(settings.views));
+  }
+
+  /** Pictures in the encoder; one that it could not read stays until the next one leaves. */
+  get inside(): number {
+    return this.#inside.size;
   }
 
   /** One picture per view. False: the encoder is busy, the picture was dropped. */
@@ -128,9 +134,9 @@ export class H264Encoder {
   }
 }
 
-function tryNice(pid: number): void {
+function tryNice(pid: number, nice: number): void {
   try {
-    setPriority(pid, NICE);
+    setPriority(pid, nice);
   } catch {
     // It may have ended already.
   }

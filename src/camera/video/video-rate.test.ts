@@ -66,6 +66,12 @@ describe('the rate of a video', () => {
     assert.ok(worstMs(ages) < 500, `${worstMs(ages)}`);
   });
 
+  it('follows a route that becomes longer for good within seconds', () => {
+    const rate = new VideoRate(2000);
+    drive(rate, { kbitS: () => 20_000, delayNs: (atNs) => (atNs < 20e9 ? 12 : 45) * MS }, 35);
+    assert.equal(rate.kbitS, 2000);
+  });
+
   it('rises again when the path recovers', () => {
     const rate = new VideoRate(2000);
     drive(rate, { kbitS: (atNs) => (atNs < 20e9 ? 500 : 20_000), delayNs: () => 20 * MS }, 120);

@@ -18,8 +18,10 @@ const SKIP_NS = 80e6;
 /** Pictures underway before the first answer, and after a late one until there is one in time. */
 const FEW = 3;
 const LOST_NS = 1e9;
-/** How fast the least delay is forgotten, per answer. */
-const FORGET = 1e-3;
+/** The least delay is that of this period and the one before: another route may be longer for good. */
+const LEAST_PERIOD_NS = 2.5e9;
+/** A least delay that rises by more than this is another route, not a queue of ours: that one was emptied. */
+const ROUTE_NS = 15e6;
 
 /**
  * How many bits per second a video may use, and whether it may send a picture now. A probe follows each
@@ -30,7 +32,10 @@ export class VideoRate {
   /** When the unanswered probes were sent, oldest first. */
   readonly #underwayNs: number[] = [];
   #kbitS: number;
+  /** Of the present period, and of both. */
+  #newLeastNs = Number.POSITIVE_INFINITY;
   #leastNs = Number.POSITIVE_INFINITY;
+  #periodNs = Number.NaN;
   #late = 0;
   #shrunkNs = Number.NEGATIVE_INFINITY;
   #calmSinceNs = Number.NaN;
@@ -70,7 +75,7 @@ export class VideoRate {
     if (place < 0) return;
     this.#underwayNs.splice(0, place + 1);
     const delayNs = nowNs - t0Ns;
-    this.#leastNs = Math.min(delayNs, this.#leastNs + (delayNs - this.#leastNs) * FORGET || delayNs);
+    this.#learn(delayNs, nowNs);
     if (delayNs > this.#leastNs * (1 + QUEUED_SHARE) + QUEUED_NS) {
       this.#calmSinceNs = nowNs;
       if (++this.#late >= LATE_IN_A_ROW) this.#shrink(nowNs);
@@ -79,6 +84,19 @@ export class VideoRate {
     this.#late = 0;
     if (Number.isNaN(this.#calmSinceNs)) this.#calmSinceNs = nowNs;
     if (nowNs - this.#calmSinceNs >= this.#calmNs) this.#grow(nowNs);
+  }
+
+  #learn(delayNs: number, nowNs: number): void {
+    if (Number.isNaN(this.#periodNs)) this.#periodNs = nowNs;
+    this.#newLeastNs = Math.min(this.#newLeastNs, delayNs);
+    this.#leastNs = Math.min(this.#leastNs, delayNs);
+    if (nowNs - this.#periodNs < LEAST_PERIOD_NS) return;
+    const risenNs = this.#newLeastNs - this.#leastNs;
+    this.#leastNs = this.#newLeastNs;
+    this.#newLeastNs = Number.POSITIVE_INFINITY;
+    this.#periodNs = nowNs;
+    // What the rate lost to the other route, it regains quickly.
+    if (risenNs > ROUTE_NS) this.#calmNs = FIRST_CALM_NS;
   }
 
   /** The receiver's own report: share of packets lost since its last one. */

@@ -12,6 +12,10 @@ class ManualEncoder {
   isClosed = false;
   #first = true;
 
+  get inside(): number {
+    return this.taken.length;
+  }
+
   constructor(settings: EncoderSettings, handlers: EncoderHandlers) {
     this.settings = settings;
     this.handlers = handlers;
@@ -55,28 +59,51 @@ function stage(cameras: string[]) {
 }
 
 describe('a video stream', () => {
-  it('changes its rate without a missing picture: the new encoder takes over with a newer key picture', () => {
+  it('changes its rate without a missing picture: the new encoder takes over with a key picture', () => {
     const { stream, encoders, sent, offer } = stage(['front']);
     const numbers = () => sent.map(({ captureNs }) => Math.round(captureNs / 33e6));
-    for (let frame = 1; frame <= 3; frame++) {
-      offer('front', frame);
-      encoders[0]!.finish();
-    }
-    stream.rate.lost(0.5, 4 * 33e6);
-    for (let frame = 4; frame <= 6; frame++) {
+    for (let frame = 1; frame <= 60; frame++) {
+      if (frame === 50) stream.rate.lost(0.5, 50 * 33e6);
       offer('front', frame);
       encoders[0]!.finish();
     }
     assert.equal(encoders.length, 2);
-    // It starts late: its first pictures are older than what was sent.
+    // It starts late, and what it encodes first is older than what was sent.
     encoders[1]!.finish();
-    assert.equal(encoders[0]!.isClosed, false);
-    offer('front', 7);
-    encoders[1]!.finish();
-    encoders[0]!.finish();
+    offer('front', 61);
     assert.equal(encoders[0]!.isClosed, true);
+    encoders[1]!.finish();
     assert.equal(sent.at(-1)!.isKey, true);
-    assert.deepEqual(numbers(), [1, 2, 3, 4, 5, 6, 7]);
+    assert.deepEqual(
+      numbers(),
+      Array.from({ length: 61 }, (_, i) => i + 1),
+    );
+  });
+
+  it('starts no encoder before the last one has run for a while', () => {
+    const { stream, encoders, offer } = stage(['front']);
+    for (let frame = 1; frame <= 40; frame++) {
+      stream.rate.lost(0.5, frame * 33e6);
+      offer('front', frame);
+      for (const encoder of encoders) encoder.finish();
+    }
+    assert.equal(encoders.length, 1);
+  });
+
+  it('keeps only the newest picture for an encoder that is slow', () => {
+    const { stream, encoders, sent, offer } = stage(['front']);
+    for (let frame = 1; frame <= 4; frame++) offer('front', frame);
+    for (let i = 0; i < 3; i++) encoders[0]!.finish();
+    assert.deepEqual(
+      sent.map(({ captureNs }) => Math.round(captureNs / 33e6)),
+      [1, 4],
+    );
+    assert.equal(stream.counts.skipped, 2);
+    // It could not read a picture: others follow it after a while.
+    offer('front', 5);
+    offer('front', 30);
+    encoders[0]!.finish();
+    assert.equal(Math.round(sent.at(-1)!.captureNs / 33e6), 30);
   });
 
   it('joins pictures of two cameras that belong together, and no others', () => {

@@ -21,6 +21,12 @@ export interface VideoRoute {
   failed(error: TeleopError): void;
 }
 
+/** One JPEG per view. */
+interface Picture {
+  jpegs: readonly Uint8Array[];
+  captureNs: number;
+}
+
 type OpenEncoder = (settings: EncoderSettings, handlers: EncoderHandlers) => H264Encoder;
 
 /** How long to wait before starting a failed encoder again. */
@@ -28,10 +34,15 @@ const AGAIN_NS = 5e9;
 /** A picture of the other eye older than this does not make a pair. */
 const PAIR_NS = 100e6;
 const KEY_EVERY_NS = 200e6;
+/** A picture that waits inside the encoder only gets older, so the newest waits outside; not longer than this. */
+const BUSY_NS = 500e6;
+/** Another encoder costs the start of a process: not more often than this. */
+const RESTART_NS = 1.5e9;
 
 /**
  * The video of one camera, or of a stereo pair side by side, to one receiver. ffmpeg cannot change its rate,
- * so another encoder starts with the new one and takes over with its first picture; none is missing between.
+ * so another encoder starts with the new one, encodes one picture for itself, and takes over with a key picture
+ * once the old one has nothing inside; none is missing between.
  */
 export class VideoStream {
   readonly settings: VideoStreamSettings;
@@ -40,12 +51,16 @@ export class VideoStream {
   readonly #route: VideoRoute;
   readonly #open: OpenEncoder;
   readonly #newest = new Map<string, { jpeg: Uint8Array; captureNs: number }>();
+  /** The newest picture, while the encoder has another one. */
+  #waiting: Picture | null = null;
   #current: H264Encoder | null = null;
   #next: H264Encoder | null = null;
-  #nextNeedsKey = false;
+  #isNextReady = false;
   #wantsKey = false;
   #keyNs = Number.NEGATIVE_INFINITY;
   #failedNs = Number.NEGATIVE_INFINITY;
+  #givenNs = Number.NEGATIVE_INFINITY;
+  #startedNs = Number.NEGATIVE_INFINITY;
   #lastNs = Number.NEGATIVE_INFINITY;
   #nowNs = 0;
   #closed = false;
@@ -72,8 +87,9 @@ export class VideoStream {
     // The right eye's picture completes a pair; if it is missing, the left one waits.
     if (camera !== cameras.at(-1) || views.some((view) => view === undefined || view.captureNs < oldestNs))
       return true;
-    const jpegs = views.map((view) => view!.jpeg);
-    this.#encode(jpegs, views[0]!.captureNs, nowNs);
+    const picture = { jpegs: views.map((view) => view!.jpeg), captureNs: views[0]!.captureNs };
+    if (this.rate.mayEncode(nowNs)) this.#encode(picture, nowNs);
+    else this.counts.skipped++;
     return true;
   }
 
@@ -87,24 +103,45 @@ export class VideoStream {
     this.#current?.close();
     this.#next?.close();
     this.#newest.clear();
+    this.#waiting = null;
   }
 
-  #encode(jpegs: readonly Uint8Array[], captureNs: number, nowNs: number): void {
-    if (!this.rate.mayEncode(nowNs)) return void this.counts.skipped++;
+  #encode(picture: Picture, nowNs: number): void {
+    const { jpegs, captureNs } = picture;
     this.#current ??= this.#start();
-    const { kbitS } = this.rate;
-    if (this.#next === null && this.#current.settings.kbitS !== kbitS) this.#next = this.#start();
-    const isKey = this.#wantsKey && nowNs - this.#keyNs > KEY_EVERY_NS;
-    if (!this.#current.encode(jpegs, captureNs, isKey)) this.counts.skipped++;
-    else if (isKey) {
-      this.#wantsKey = false;
-      this.#keyNs = nowNs;
+    if (this.#current.inside > 0 && nowNs - this.#givenNs < BUSY_NS) {
+      if (this.#waiting !== null) this.counts.skipped++;
+      this.#waiting = picture;
+      return;
     }
-    if (this.#next?.encode(jpegs, captureNs, this.#nextNeedsKey)) this.#nextNeedsKey = false;
+    this.#waiting = null;
+    const isNew = this.#changeRate(picture, nowNs);
+    const isKey = isNew || (this.#wantsKey && nowNs - this.#keyNs > KEY_EVERY_NS);
+    if (!this.#current.encode(jpegs, captureNs, isKey)) return void this.counts.skipped++;
+    this.#givenNs = nowNs;
+    if (!isKey) return;
+    this.#wantsKey = false;
+    this.#keyNs = nowNs;
+  }
+
+  /** Starts the encoder with the present rate, or lets it take over: then true. */
+  #changeRate({ jpegs, captureNs }: Picture, nowNs: number): boolean {
+    const isOther = this.#current!.settings.kbitS !== this.rate.kbitS;
+    if (this.#next === null && isOther && nowNs - this.#startedNs > RESTART_NS) {
+      this.#next = this.#start();
+      this.#isNextReady = false;
+      this.#next.encode(jpegs, captureNs, true);
+    }
+    if (this.#next === null || !this.#isNextReady) return false;
+    this.#current!.close();
+    this.#current = this.#next;
+    this.#next = null;
+    return true;
   }
 
   #start(): H264Encoder {
     const { cameras, fpsHz } = this.settings;
+    this.#startedNs = this.#nowNs;
     const settings = { views: cameras.length, fpsHz, kbitS: this.rate.kbitS };
     const encoder = this.#open(settings, {
       encoded: (picture) => this.#encoded(encoder, picture),
@@ -114,15 +151,14 @@ export class VideoStream {
   }
 
   #encoded(from: H264Encoder, picture: EncodedPicture): void {
-    if (from === this.#next) {
-      // It must start with a key picture that is newer than what was sent.
-      this.#nextNeedsKey = !picture.isKey || picture.captureNs <= this.#lastNs;
-      if (this.#nextNeedsKey) return;
-      this.#current?.close();
-      this.#current = from;
-      this.#next = null;
-    }
-    if (from !== this.#current || picture.captureNs <= this.#lastNs) return;
+    // Its first picture only shows that it works.
+    if (from === this.#next) this.#isNextReady = true;
+    if (from !== this.#current) return;
+    if (picture.captureNs > this.#lastNs) this.#send(picture);
+    if (this.#waiting !== null) this.#encode(this.#waiting, this.#nowNs);
+  }
+
+  #send(picture: EncodedPicture): void {
     this.#lastNs = picture.captureNs;
     const probedNs = this.#route.send(picture);
     if (probedNs === null) return;
@@ -136,6 +172,7 @@ export class VideoStream {
     this.#failedNs = this.#nowNs;
     for (const encoder of [this.#current, this.#next]) encoder?.close();
     this.#current = this.#next = null;
+    this.#waiting = null;
     if (!this.#closed) this.#route.failed(error);
   }
 }

@@ -16,6 +16,8 @@ const json = z.strictObject({
   gripper: z.number(),
   tracking: z.boolean().default(true),
   estop: z.boolean().default(false),
+  arm: z.boolean().default(false),
+  reset: z.boolean().default(false),
 });
 
 const TURN_S = 8;
@@ -26,9 +28,11 @@ export const rctp: Protocol = {
     const packet = emptyRctp();
     const reason = decodeRctp(bytes, bytes.length, packet);
     if (reason !== null) return { ok: false, reason };
-    const { timestampS, gripper, tracking, estop } = packet;
+    const { timestampS, gripper, tracking, estop, arm, reset } = packet;
     const [positionM, quatXyzw] = [[...packet.positionM], [...packet.quatXyzw]];
-    return { ok: true, timestampS, positionM, quatXyzw, gripper, tracking, estop };
+    // Flags that are not the protocol's only where they are set.
+    const ours = { ...(arm && { arm }), ...(reset && { reset }) };
+    return { ok: true, timestampS, positionM, quatXyzw, gripper, tracking, estop, ...ours };
   },
   encode(value) {
     const parsed = json.safeParse(value);

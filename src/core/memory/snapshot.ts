@@ -7,6 +7,8 @@ export class SnapshotBoard {
   readonly #version: Int32Array;
   readonly #numbers: Float64Array;
   readonly #text: Uint16Array;
+  /** Of the last `read`. */
+  #last = '';
 
   constructor(buffer: SharedArrayBuffer) {
     this.buffer = buffer;
@@ -38,12 +40,25 @@ export class SnapshotBoard {
       const before = Atomics.load(this.#version, 0);
       if (before === 0 || before % 2 !== 0) continue;
       out.set(this.#numbers);
-      const length = this.#text[0]!;
-      const text = length === 0 ? '' : String.fromCharCode(...this.#text.subarray(1, 1 + length));
+      const text = this.#isLast() ? this.#last : this.#readText();
       // A read-modify-write: on ARM a plain atomic load does not order the reads above.
-      if (Atomics.add(this.#version, 0, 0) === before) return text;
+      if (Atomics.add(this.#version, 0, 0) !== before) continue;
+      this.#last = text;
+      return text;
     }
     return null;
+  }
+
+  /** The text seldom changes: it is not made again if it did not. */
+  #isLast(): boolean {
+    const text = this.#last;
+    if (this.#text[0] !== text.length) return false;
+    for (let i = 0; i < text.length; i++) if (this.#text[i + 1] !== text.charCodeAt(i)) return false;
+    return true;
+  }
+
+  #readText(): string {
+    return String.fromCharCode(...this.#text.subarray(1, 1 + this.#text[0]!));
   }
 }
 

@@ -9,18 +9,18 @@
  * ring.push(view.packed);
  * ```
  */
-interface NumberField {
+export interface NumberField {
   readonly kind: 'number';
 }
 interface FlagField {
   readonly kind: 'flag';
 }
-interface OneOfField<T> {
+export interface OneOfField<T> {
   readonly kind: 'one-of';
   readonly values: readonly T[];
   readonly otherwise: T;
 }
-interface ArrayField {
+export interface ArrayField {
   readonly kind: 'array';
   /** NaN: one number per joint, as many as the view is created for. */
   readonly count: number;

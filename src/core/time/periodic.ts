@@ -3,7 +3,8 @@
  */
 export class Periodic {
   readonly periodNs: number;
-  nextNs: number;
+  /** With a first value: V8 would allocate an object at every change of a number field that began without one. */
+  nextNs = 0;
   missed = 0;
 
   constructor(hz: number, startNs: number) {

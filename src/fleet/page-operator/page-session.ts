@@ -180,7 +180,7 @@ export class PageSession {
     this.#clients.add(
       this.#socket,
       caller,
-      (request) => request.kind !== 'link' && this.#operator.forward(request),
+      (request) => request.kind !== 'link' && request.kind !== 'replay' && this.#operator.forward(request),
       {
         open: true,
         send: (text) => this.#peer.probe(text),

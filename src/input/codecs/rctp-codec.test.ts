@@ -41,6 +41,8 @@ const packets: fc.Arbitrary<RctpPacket> = fc
     gripper: fc.float({ min: 0, max: 1, noNaN: true }),
     tracking: fc.boolean(),
     estop: fc.boolean(),
+    arm: fc.boolean(),
+    reset: fc.boolean(),
   })
   .map(({ position, quat, ...rest }) => ({
     ...rest,

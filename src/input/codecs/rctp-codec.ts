@@ -8,7 +8,7 @@
  * | 12 | float32 × 3 | position, metres |
  * | 24 | float32 × 4 | quaternion x, y, z, w |
  * | 40 | float32 | gripper, 0 closed … 1 open |
- * | 44 | uint8 | bit 0 tracking valid, bit 1 e-stop |
+ * | 44 | uint8 | bit 0 tracking valid, bit 1 e-stop; ours: bit 2 arm, bit 3 reset |
  *
  * Anything after that is ignored.
  */
@@ -19,6 +19,9 @@ export const RCTP_LEFT_PORT = 8889;
 const MAGIC = [0x52, 0x43, 0x54, 0x50] as const;
 const TRACKING = 1;
 const ESTOP = 2;
+/** Not part of the protocol: for inputs that allow it (`armFlags`). */
+const ARM = 4;
+const RESET = 8;
 const MAX_NORM_ERROR = 0.05;
 /** Deviation from unit length within float32 precision; below it the quaternion stays as sent. */
 const FLOAT32_NORM_ERROR = 1e-6;
@@ -32,6 +35,8 @@ export interface RctpPacket {
   gripper: number;
   tracking: boolean;
   estop: boolean;
+  arm: boolean;
+  reset: boolean;
 }
 
 export type RctpRefusal = 'short' | 'magic' | 'non-finite' | 'bad-quaternion';
@@ -44,6 +49,8 @@ export function emptyRctp(): RctpPacket {
     gripper: 0,
     tracking: false,
     estop: false,
+    arm: false,
+    reset: false,
   };
 }
 
@@ -63,6 +70,8 @@ export function decodeRctp(bytes: Uint8Array, length: number, out: RctpPacket): 
   const flags = scratch[44]!;
   out.tracking = (flags & TRACKING) !== 0;
   out.estop = (flags & ESTOP) !== 0;
+  out.arm = (flags & ARM) !== 0;
+  out.reset = (flags & RESET) !== 0;
   out.timestampS = view.getFloat64(4, true);
   const { positionM, quatXyzw } = out;
   for (let i = 0; i < 3; i++) positionM[i] = view.getFloat32(12 + 4 * i, true);
@@ -88,7 +97,8 @@ export function encodeRctp(packet: RctpPacket, out: Uint8Array): number {
   for (let i = 0; i < 3; i++) view.setFloat32(12 + 4 * i, packet.positionM[i]!, true);
   for (let i = 0; i < 4; i++) view.setFloat32(24 + 4 * i, packet.quatXyzw[i]!, true);
   view.setFloat32(40, packet.gripper, true);
-  scratch[44] = (packet.tracking ? TRACKING : 0) | (packet.estop ? ESTOP : 0);
+  const { tracking, estop, arm, reset } = packet;
+  scratch[44] = (tracking ? TRACKING : 0) | (estop ? ESTOP : 0) | (arm ? ARM : 0) | (reset ? RESET : 0);
   out.set(scratch);
   return RCTP_BYTES;
 }

@@ -6,6 +6,7 @@ import { WORLD_STATE, type WorldState } from '../../messages/world-state.ts';
 import { disturbed, undisturbed } from '../../world/disturbed-moves.ts';
 import { EagerHand } from '../../world/eager-hand.ts';
 import { ExpertHand, FOLLOWING_S } from '../../world/expert-hand.ts';
+import { FingerHand } from '../../world/finger-hand.ts';
 import { OPEN_M } from '../../world/gripper-body.ts';
 import { HandVariation } from '../../world/hand-variation.ts';
 import { ReportedWorld } from '../../world/reported-world.ts';
@@ -53,7 +54,7 @@ class ExpertInput implements InputDevice {
   readonly #turn = Float64Array.of(0, 0, 0, 1);
   #task = '';
   #round = -1;
-  #hand: ExpertHand | EagerHand | null = null;
+  #hand: ExpertHand | EagerHand | FingerHand | null = null;
   #view: ReportedWorld | null = null;
   #tickNs: number;
   #pausedS = 0;
@@ -93,7 +94,11 @@ class ExpertInput implements InputDevice {
     if (task === undefined) return;
     this.#pausedS = 0;
     this.#view = new ReportedWorld(this.#seen, task);
-    const at = this.#hand ?? { pointM: this.#seen.gripM, yawRad: this.#seen.gripYawRad };
+    if (task.robot === 'hand') {
+      this.#hand = new FingerHand(task.expert(this.#view));
+      return;
+    }
+    const at = this.#hand instanceof FingerHand || this.#hand === null ? this.#seenHand() : this.#hand;
     const { eager, mistakes, followingS } = this.#config;
     const moves = task.expert(this.#view);
     const random = new Random(this.#seen.seed, `mistakes-${++this.#begun}`);
@@ -107,18 +112,23 @@ class ExpertInput implements InputDevice {
       : new ExpertHand(moves, at.pointM, at.yawRad, this.#view, followingS);
   }
 
+  #seenHand() {
+    return { pointM: this.#seen.gripM, yawRad: this.#seen.gripYawRad };
+  }
+
   sample(nowNs: number, out: HandSample): SampleStatus {
     const dtS = Math.min(MAX_TICK_S, Math.max(0, (nowNs - this.#tickNs) / 1e9));
     this.#tickNs = nowNs;
     const hand = this.#hand;
     if (hand !== null && this.#seen.outcome === 'running') {
       hand.tick(dtS * this.#config.speed * this.#variation.speed);
-      this.#variation.tick(dtS, hand.pointM[2]!);
+      if (!(hand instanceof FingerHand)) this.#variation.tick(dtS, hand.pointM[2]!);
       this.#isMistake = hand instanceof EagerHand && hand.isMistake;
     }
     if (hand?.isDone === true) this.#pausedS += dtS;
     if (this.#pausedS > PAUSE_S) this.#begin();
-    this.#fill(hand, nowNs, out);
+    this.#fill(hand instanceof FingerHand ? null : hand, nowNs, out);
+    if (hand instanceof FingerHand) fillJoints(hand, out);
     return 'ok';
   }
 
@@ -141,6 +151,13 @@ class ExpertInput implements InputDevice {
     out.points = 0;
     out.isLeft = false;
   }
+}
+
+/** A hand's joints are told directly. */
+function fillJoints({ jointsRad }: FingerHand, out: HandSample): void {
+  out.clutch = true;
+  out.joints = jointsRad.length;
+  out.jointsRad.set(jointsRad);
 }
 
 const plugin: InputPlugin<Config> = {

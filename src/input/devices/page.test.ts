@@ -7,7 +7,7 @@ import page from './page.ts';
 
 const MS = 1e6;
 const HAND = { positionM: [0.1, 1.2, -0.3], quatXyzw: [0, 0, 0, 1], gripper: 0.5, clutch: true };
-const open = (staleAfterMs = 200): InputDevice => page.open({ staleAfterMs }, 0);
+const open = (staleAfterMs = 200): InputDevice => page.open({ staleAfterMs, fingers: false }, 0);
 
 function send(device: InputDevice, body: unknown, atNs: number, from = 0): string | null {
   const bytes = new TextEncoder().encode(typeof body === 'string' ? body : JSON.stringify(body));

@@ -1,5 +1,7 @@
 import { z } from 'zod';
 import type { Reason } from '../../core/counters.ts';
+import { HAND_POINTS } from '../../hand/points.ts';
+import { SliderHand } from '../../hand/slider-hand.ts';
 import { emptyHandSample, type HandSample, type SampleStatus } from '../../messages/hand-sample.ts';
 import type { InputDevice, InputPlugin } from '../device.ts';
 
@@ -10,10 +12,18 @@ const config = z.strictObject({
     .max(1000)
     .default(200)
     .describe('silence after which the page counts as gone'),
+  fingers: z
+    .boolean()
+    .default(false)
+    .describe(
+      'for a robot hand: closing the gripper closes the fingers, moving left and right moves the thumb',
+    ),
 });
 type Config = z.infer<typeof config>;
 
 const MAX_REACH_M = 5;
+/** Moving this far takes the thumb from one end to the other. */
+const THUMB_M = 0.2;
 const MAX_NORM_ERROR = 0.05;
 const decoder = new TextDecoder();
 
@@ -30,6 +40,9 @@ class PageHand implements InputDevice {
   recordPresses = 0;
   #recordPressed = false;
   readonly #staleNs: number;
+  readonly #fingers: SliderHand | null;
+  /** Where the hand was when the clutch closed. */
+  #anchorM = Number.NaN;
   readonly #newest: HandSample = emptyHandSample();
   /** When each sender last had its clutch open. */
   readonly #openNs = new Map<string, number>();
@@ -39,6 +52,7 @@ class PageHand implements InputDevice {
 
   constructor(config: Config) {
     this.#staleNs = config.staleAfterMs * 1e6;
+    this.#fingers = config.fingers ? new SliderHand() : null;
     this.#newest.takenNs = Number.NEGATIVE_INFINITY;
   }
 
@@ -114,7 +128,18 @@ class PageHand implements InputDevice {
     this.#opened = false;
     out.tracking = fresh;
     out.estop = false;
+    if (this.#fingers !== null) this.#fillFingers(this.#fingers, out);
     return fresh ? 'ok' : newest.takenNs === Number.NEGATIVE_INFINITY ? 'none' : 'stale';
+  }
+
+  /** The thumb begins aside, whenever the clutch closes. */
+  #fillFingers(fingers: SliderHand, out: HandSample): void {
+    const x = out.positionM[0]!;
+    if (!out.clutch || Number.isNaN(this.#anchorM)) this.#anchorM = x;
+    const crossed = Math.min(1, Math.max(0, Math.abs(x - this.#anchorM) / THUMB_M));
+    fingers.fill(out.gripper, crossed, out.pointsM);
+    out.points = HAND_POINTS;
+    out.isLeft = false;
   }
 }
 

@@ -17,6 +17,8 @@ interface Fields {
   gripper?: number;
   tracking?: boolean;
   estop?: boolean;
+  arm?: boolean;
+  reset?: boolean;
 }
 
 function packet(fields: Fields): Uint8Array {
@@ -85,6 +87,38 @@ describe('rctp input', () => {
     assert.deepEqual([sample().tracking, sample().clutch], [true, false]);
     sendFor(20);
     assert.equal(sample().clutch, true);
+  });
+
+  it('ignores requests to arm and reset unless they are allowed', () => {
+    sendFor(2000, { arm: true, reset: true });
+    assert.deepEqual([device.armPresses, device.resetPresses], [0, 0]);
+  });
+
+  it('counts a request to arm or reset once it was held for half a second, and again after a release', () => {
+    open({ armFlags: true });
+    sendFor(480, { arm: true });
+    assert.equal(device.armPresses, 0);
+    sendFor(2000, { arm: true });
+    assert.equal(device.armPresses, 1);
+    sendFor(100);
+    sendFor(600, { arm: true, reset: true });
+    assert.deepEqual([device.armPresses, device.resetPresses], [2, 1]);
+  });
+
+  it('arms for no e-stop, no hidden hand, no stranger and no request that was interrupted', () => {
+    open({ armFlags: true });
+    sendFor(2000, { arm: true, reset: true, estop: true });
+    sendFor(2000, { arm: true, tracking: false });
+    for (let i = 0; i < 10; i++) {
+      sendFor(300, { arm: true, reset: true });
+      pass(200);
+    }
+    for (let i = 0; i < 100; i++) {
+      pass();
+      send({});
+      send({ arm: true, reset: true }, OTHER);
+    }
+    assert.deepEqual([device.armPresses, device.resetPresses], [0, 0]);
   });
 
   it('opens the clutch in the same tick when tracking is lost, whatever the pose', () => {

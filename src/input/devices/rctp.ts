@@ -10,6 +10,7 @@ import {
   type RctpRefusal,
 } from '../codecs/rctp-codec.ts';
 import type { InputDevice, InputPlugin, InputQuality, InputSocket } from '../device.ts';
+import { HeldFlag } from '../held-flag.ts';
 import { SourceLock } from '../source-lock.ts';
 import { StreamMeter } from '../stream-meter.ts';
 
@@ -49,6 +50,10 @@ const config = z.strictObject({
     .max(16)
     .default(3)
     .describe('packets that may wait for a tick; beyond that, the oldest is dropped'),
+  armFlags: z
+    .boolean()
+    .default(false)
+    .describe('the sender may arm (bit 2 of the flags) and reset (bit 3), each held for half a second'),
 });
 type Config = z.infer<typeof config>;
 
@@ -90,6 +95,8 @@ class RctpHand implements InputDevice {
   #receivedNs = Number.NEGATIVE_INFINITY;
   #receivedS = Number.NaN;
   #seenSinceNs = Number.POSITIVE_INFINITY;
+  readonly #arm = new HeldFlag();
+  readonly #reset = new HeldFlag();
   stream = 0;
   estop = false;
 
@@ -126,6 +133,16 @@ class RctpHand implements InputDevice {
     this.#meter.restart();
     this.#receivedS = Number.NaN;
     this.#seenSinceNs = Number.POSITIVE_INFINITY;
+    this.#arm.release();
+    this.#reset.release();
+  }
+
+  get armPresses(): number {
+    return this.#arm.presses;
+  }
+
+  get resetPresses(): number {
+    return this.#reset.presses;
   }
 
   #reject(packet: RctpPacket, refusal: RctpRefusal | null): Reason | null {
@@ -145,6 +162,11 @@ class RctpHand implements InputDevice {
     const broken = receivedNs - this.#receivedNs > this.#config.staleAfterMs * 1e6;
     if (!packet.tracking) this.#seenSinceNs = Number.POSITIVE_INFINITY;
     else if (broken || this.#seenSinceNs === Number.POSITIVE_INFINITY) this.#seenSinceNs = receivedNs;
+    if (this.#config.armFlags) {
+      const counts = !packet.estop && !broken;
+      this.#arm.take(counts && packet.arm && packet.tracking, receivedNs);
+      this.#reset.take(counts && packet.reset, receivedNs);
+    }
     this.#receivedNs = receivedNs;
     this.#receivedS = packet.timestampS;
     this.#meter.received(receivedNs, packet.timestampS);

@@ -35,6 +35,8 @@ const WALL_MARGIN_M = 0.002;
 const FIXED_FRAMES = 1;
 /** Frames that belong to the tool: the last ones. */
 const TOOL_FRAMES = 3;
+/** With less room than this, a part presses on another. */
+const PRESSED_M = 0.005;
 /** Clearance of what is not there. */
 const FAR_M = 1e3;
 
@@ -131,6 +133,13 @@ export class Clearances {
     const pairs = this.#pairings.length;
     for (let k = 0; k < pairs; k++) this.#measurePair(this.#pairings[k]!, k, this.nowM);
     for (let n = 0; n < this.#walls.length; n++) this.#measureWall(this.#walls[n]!, pairs + n);
+  }
+
+  /** A part of the arm is about as close to another as it may be. */
+  get isPressedOnItself(): boolean {
+    for (let k = 0; k < this.#pairings.length; k++)
+      if (this.#pairings[k]!.kind === 'arm' && this.nowM[k]! - this.marginM[k]! < PRESSED_M) return true;
+    return false;
   }
 
   #measurePair({ a, b, kind, radiusM }: Pairing, k: number, outM: Float64Array): void {

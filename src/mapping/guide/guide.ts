@@ -7,6 +7,7 @@ import { ArmPose } from './arm-pose.ts';
 import { Clearances, type GuideSurroundings } from './clearances.ts';
 import { QuadraticProgram } from './quadratic-program.ts';
 import { distanceM, type Reach, reachOf } from './reach.ts';
+import { Shoulder } from './shoulder.ts';
 import { WristBranch } from './wrist-branch.ts';
 import { type RateLimits, WRIST_JOINTS, WristRates } from './wrist-rates.ts';
 
@@ -33,6 +34,11 @@ const HOMING_M = 0.3;
 const DAMPING = 1e-6;
 /** Damping per square of the error: a target out of reach must not make the joints chatter. */
 const RESIDUAL_DAMPING = 0.5;
+/**
+ * Damping while the arm is far behind. Twenty times the weight of orientation, which then takes twenty samples, and
+ * little beside that of position: no joint has to hurry for the orientation's sake.
+ */
+const HASTE_DAMPING = 0.02;
 /** Clearances above this are not looked at. */
 const NEAR_M = 0.2;
 /** A clearance shrinks towards its margin with this time constant. */
@@ -43,6 +49,8 @@ const FAST_RAD_S = 15;
 const FOLLOWED_M = 5e-4;
 const FOLLOWED_RAD = 0.01;
 const ROUNDS = 3;
+const REACH = -2;
+const SHOULDER = -3;
 const FLAT = 1e-12;
 /** The direction in which a contact takes off stays this close (cosine) to the contact's own. */
 const LEAST_LEAN = 0.6;
@@ -64,6 +72,7 @@ export class Guide {
   readonly #program: QuadraticProgram;
   readonly #wrist: WristBranch;
   readonly #reach: Reach | null;
+  readonly #shoulder: Shoulder;
   readonly #homeRad: Float64Array | null;
   /** Where the spare joint is drawn to: from the pose it began in to home, as far as the hand has moved. */
   readonly #postureRad: Float64Array;
@@ -95,7 +104,7 @@ export class Guide {
   #reachM = 0;
   #leastReachM = 0;
   #elbowSide: 1 | -1 = 1;
-  /** The clearance that took most off the motion; −1: none, −2: reach. */
+  /** The clearance that took most off the motion; −1: none, or one of the limits below. */
   #pressed = -1;
   #pressedM = 0;
 
@@ -104,9 +113,10 @@ export class Guide {
     this.#options = options;
     this.#pose = new ArmPose(model, neighbourCapsules(options.around.neighbour).length);
     this.#clearances = new Clearances(model, this.#pose, options.lead, options.around);
-    this.#program = new QuadraticProgram(joints, this.#clearances.size + 2 * joints);
+    this.#program = new QuadraticProgram(joints, this.#clearances.size + 2 * joints + 1);
     this.#wrist = new WristBranch(model);
     this.#reach = reachOf(model, options.lead);
+    this.#shoulder = new Shoulder(model, this.#pose, this.#reach?.wrist ?? null);
     this.#homeRad = joints > 6 ? Float64Array.from(model.homeRad) : null;
     this.#postureRad = new Float64Array(joints);
     this.#rates = new WristRates(joints, options, this.#wrist.isNarrow ? 1 : 2);
@@ -126,6 +136,8 @@ export class Guide {
     for (let i = 0; i < this.qRad.length; i++) this.qRad[i] = qRad[i]!;
     this.#wrist.engage(qRad);
     const reach = this.#reach;
+    this.#pose.set(this.qRad);
+    this.#shoulder.engage();
     if (reach !== null) this.#elbowSide = qRad[reach.elbow]! < reach.straightRad ? -1 : 1;
     this.limitedBy = '';
     this.#postureRad.set(this.qRad);
@@ -153,7 +165,7 @@ export class Guide {
       this.#aim();
       this.#project();
       this.#state();
-      this.#program.solve();
+      if (!this.#program.solve()) this.#relent();
       const { x } = this.#program;
       let largest = 0;
       for (let i = 0; i < x.length; i++) {
@@ -165,6 +177,16 @@ export class Guide {
     this.#rates.pace(this.#fromRad, this.qRad, dtS, this.#lowRad, this.#highRad);
     this.#explain();
     for (let k = 0; k < this.#contacts.length; k++) if (this.#contacts[k]! > 0) this.#contacts[k]!--;
+  }
+
+  /** The wrist cannot go on turning, even slower, and stay clear: it may stop at once. */
+  #relent(): void {
+    for (let i = 0; i < this.qRad.length; i++) {
+      this.#lowRad[i] = Math.min(this.#lowRad[i]!, this.#fromRad[i]!);
+      this.#highRad[i] = Math.max(this.#highRad[i]!, this.#fromRad[i]!);
+    }
+    this.#state();
+    this.#program.solve();
   }
 
   /** Where a trailing wrist would be without bounds on its rates. */
@@ -225,6 +247,7 @@ export class Guide {
     this.#pose.set(this.qRad);
     this.#pose.placeCapsules();
     this.#clearances.measure();
+    this.#shoulder.measure();
     if (this.#reach === null) return;
     const { shoulder, wrist, mostM } = this.#reach;
     const spanM = distanceM(this.#pose, shoulder, wrist);
@@ -242,6 +265,7 @@ export class Guide {
       const roomM = nowM[k]! - marginM[k]!;
       this.#lowM[k] = roomM > 0 ? marginM[k]! + kept * roomM : nowM[k]!;
     }
+    this.#shoulder.damp(kept, this.#clearances.isPressedOnItself);
     this.#leastReachM = this.#reachM > 0 ? kept * this.#reachM : this.#reachM;
   }
 
@@ -279,7 +303,7 @@ export class Guide {
         if (isFirm[k] === 1 && nowM[k]! < NEAR_M)
           this.#takeOff(away, k * 3, Math.min(0, this.#lowM[k]! - nowM[k]!), k);
       if (this.#reach !== null)
-        this.#takeOff(this.#stretch, 0, Math.min(0, this.#leastReachM - this.#reachM), -2);
+        this.#takeOff(this.#stretch, 0, Math.min(0, this.#leastReachM - this.#reachM), REACH);
     }
     for (let i = 0; i < 3; i++) this.#missedM[i]! -= error[i]!;
   }
@@ -324,16 +348,25 @@ export class Guide {
     const { qRad } = this;
     program.rows = 0;
     for (let i = 0; i < qRad.length; i++) {
-      program.c[program.row(this.#lowRad[i]! - qRad[i]!) + i] = 1;
-      program.c[program.row(qRad[i]! - this.#highRad[i]!) + i] = -1;
+      program.c[program.row() + i] = 1;
+      program.b[program.rows - 1] = this.#lowRad[i]! - qRad[i]!;
+      program.c[program.row() + i] = -1;
+      program.b[program.rows - 1] = qRad[i]! - this.#highRad[i]!;
     }
     const { nowM } = this.#clearances;
     for (let k = 0; k < nowM.length; k++) {
       if (nowM[k]! >= NEAR_M) continue;
-      const at = program.row(Math.min(0, this.#lowM[k]! - nowM[k]!));
+      const at = program.row();
+      program.b[program.rows - 1] = Math.min(0, this.#lowM[k]! - nowM[k]!);
       this.#rowOf[program.rows - 1] = k;
       this.#clearances.gradient(k, program.c, at);
     }
+    const { roomM, leastM } = this.#shoulder;
+    if (roomM >= NEAR_M || leastM === Number.NEGATIVE_INFINITY) return;
+    const at = program.row();
+    program.b[program.rows - 1] = Math.min(0, leastM - roomM);
+    this.#shoulder.gradient(program.c, at);
+    this.#rowOf[program.rows - 1] = SHOULDER;
   }
 
   readonly #rowOf = new Int32Array(1024);
@@ -362,12 +395,16 @@ export class Guide {
   #cost(): void {
     const { h, g } = this.#program;
     const joints = this.qRad.length;
-    const [m, t, em, et] = [this.#moving, this.#turning, this.#errorM, this.#errorRad];
+    const m = this.#moving;
+    const t = this.#turning;
+    const em = this.#errorM;
+    const et = this.#errorRad;
     // An orientation that lags must not pull the point off its place.
     const firm = Math.max(1, Math.sqrt(square(et)) / YIELDING_RAD);
     const damping =
       DAMPING +
       RESIDUAL_DAMPING * (firm * square(em) + ORIENTATION * square(et)) +
+      HASTE_DAMPING * this.#rates.patience +
       (this.#homeRad ? POSTURE : 0);
     for (let i = 0; i < joints; i++) {
       for (let k = 0; k <= i; k++) {
@@ -391,7 +428,7 @@ export class Guide {
     this.limitedBy = '';
     this.towards.fill(0);
     const missedM = Math.sqrt(square(this.#missedM));
-    if (this.#pressed !== -1 && missedM > FOLLOWED_M) this.#notePressed();
+    if (this.#pressed !== -1 && missedM > FOLLOWED_M) this.#noteContact(this.#pressed);
     const isFar = Math.sqrt(square(this.#errorM)) > FOLLOWED_M;
     const isTurned = Math.sqrt(square(this.#errorRad)) > FOLLOWED_RAD;
     if (!isFar && !isTurned) return;
@@ -400,15 +437,16 @@ export class Guide {
       const row = active[n]!;
       if (row >= 2 * this.qRad.length) {
         const k = this.#rowOf[row]!;
-        this.#note(this.#clearances.by[k]!, this.#clearances.away, k * 3);
+        this.#noteContact(k);
       } else this.#note(this.#jointReason(row >> 1), this.#errorM, 0);
     }
     if (this.limitedBy === '') this.#note(this.#wrist.weight > 0 ? 'singularity' : 'reach', this.#errorM, 0);
   }
 
-  #notePressed(): void {
-    if (this.#pressed === -2) this.#note('reach', this.#stretch, 0);
-    else this.#note(this.#clearances.by[this.#pressed]!, this.#clearances.away, this.#pressed * 3);
+  #noteContact(which: number): void {
+    if (which === REACH) this.#note('reach', this.#stretch, 0);
+    else if (which === SHOULDER) this.#note('singularity', this.#shoulder.away, 0);
+    else this.#note(this.#clearances.by[which]!, this.#clearances.away, which * 3);
   }
 
   #jointReason(i: number): LimitedBy {

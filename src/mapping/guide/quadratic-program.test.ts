@@ -79,11 +79,16 @@ const costOf = (h: number[][], g: number[], x: number[]) =>
     2 -
   dot(g, x);
 
+function addRow(program: QuadraticProgram, c: number[], b: number): void {
+  program.c.set(c, program.row());
+  program.b[program.rows - 1] = b;
+}
+
 function stated({ h, g, rows }: Problem): QuadraticProgram {
   const program = new QuadraticProgram(g.length, 10);
   program.h.set(h.flat());
   program.g.set(g);
-  for (const { c, b } of rows) program.c.set(c, program.row(b));
+  for (const { c, b } of rows) addRow(program, c, b);
   return program;
 }
 
@@ -144,7 +149,7 @@ describe('a quadratic program', () => {
         used.rows = 0;
         used.h.set(own.h.flat());
         used.g.set(own.g);
-        for (const { c, b } of own.rows) used.c.set(c, used.row(b));
+        for (const { c, b } of own.rows) addRow(used, c, b);
         used.solve();
         const fresh = stated(own);
         fresh.solve();

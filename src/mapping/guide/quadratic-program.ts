@@ -49,12 +49,11 @@ export class QuadraticProgram {
     this.#lower = new Float64Array(size * size);
   }
 
-  /** Adds a row and returns where its coefficients go; −1 if there is no room. */
-  row(bound: number): number {
+  /** Adds a row, whose bound is the last of `b`, and returns where its coefficients go; −1 if there is no room. */
+  row(): number {
     if (this.rows >= this.b.length) return -1;
-    const at = this.rows * this.size;
+    const at = this.rows++ * this.size;
     this.c.fill(0, at, at + this.size);
-    this.b[this.rows++] = bound;
     return at;
   }
 

@@ -2,8 +2,11 @@ import { spreadPose } from '../../geometry/pairings.ts';
 import type { RobotModel } from '../../geometry/robot-model.ts';
 import { ArmPose } from './arm-pose.ts';
 
-/** Kept below full stretch, and the elbow's least angle from straight. */
-const MARGIN_M = 0.002;
+/**
+ * Kept below full stretch: closer to it the elbow would have to swing so far for 2 mm that leaving takes longer than the
+ * hand notices. And the elbow's least angle from straight.
+ */
+const MARGIN_M = 0.007;
 const ELBOW_RAD = 0.02;
 /** The distance must depend on the elbow this much for the arm to have a reach in this sense. */
 const SHARE = 0.85;

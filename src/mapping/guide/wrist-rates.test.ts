@@ -51,4 +51,38 @@ describe('the rates of a wrist', () => {
       { numRuns: 50 },
     );
   });
+
+  it('near a singularity, a joint neither stops nor turns back faster than the arm can, and stays in its range', () => {
+    fc.assert(
+      fc.property(
+        fc.array(fc.double({ min: -2, max: 2, noNaN: true }), { minLength: 5, maxLength: 60 }),
+        fc.double({ min: 3, max: 30, noNaN: true }),
+        (goals, accelerationRadS2) => {
+          const limits = {
+            minRad: every(-1.5),
+            maxRad: every(1.5),
+            velocityRadS: every(3),
+            accelerationRadS2: every(accelerationRadS2),
+          };
+          const rates = new WristRates(JOINTS, limits, 1);
+          rates.engage();
+          const [qRad, fromRad, low, high] = [every(0), every(0), every(0), every(0)];
+          let before = 0;
+          for (const goal of goals.flatMap((rad) => [rad, rad, rad])) {
+            low.fill(-1.5);
+            high.fill(1.5);
+            rates.bound(qRad, DT_S, true, low, high);
+            fromRad.set(qRad);
+            for (let i = 0; i < JOINTS; i++) qRad[i] = Math.max(low[i]!, Math.min(high[i]!, goal));
+            rates.pace(fromRad, qRad, DT_S, low, high);
+            const rate = (qRad[LAST]! - fromRad[LAST]!) / DT_S;
+            assert.ok(Math.abs(rate - before) <= 1.01 * accelerationRadS2 * DT_S, `${rate} after ${before}`);
+            assert.ok(Math.abs(qRad[LAST]!) <= 1.5);
+            before = rate;
+          }
+        },
+      ),
+      { numRuns: 100 },
+    );
+  });
 });

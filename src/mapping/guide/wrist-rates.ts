@@ -7,7 +7,10 @@ export interface RateLimits {
 }
 
 export const WRIST_JOINTS = 3;
-/** A wrist joint speeds up by this multiple of what the arm can do; orientation gives way before the path slows. */
+/**
+ * A wrist joint speeds up by this multiple of what the arm can do, and slows down by it while it trails: orientation gives
+ * way before the path slows.
+ */
 const LIVELINESS = 8;
 /** … and near a singularity, where it must turn far, by what the arm can do. */
 const SINGULAR_LIVELINESS = 1;
@@ -29,6 +32,8 @@ const GOAL_BRAKING = 0.8;
 const GOAL_S = 0.05;
 /** Near a singularity a joint turns no faster than it can within this time. */
 const SINGULAR_S = 0.1;
+/** The orientation waits more and more for an arm that is further behind, up to this. */
+const FAR_BEHIND_S = 2;
 
 /**
  * How fast the joints of the wrist may turn from one hand sample to the next, so that the arm can follow without leaving
@@ -51,6 +56,10 @@ export class WristRates {
   #armLoad = 0;
   /** Share of the wrist's speed that may be used. */
   #share = 1;
+  /** How much a joint may speed up, or slow down, in this sample, and how fast it may become. */
+  #gainRadS = 0;
+  #brakedRadS = 0;
+  #mostRadS = 0;
 
   constructor(joints: number, limits: RateLimits, factor: number) {
     this.#limits = limits;
@@ -66,6 +75,11 @@ export class WristRates {
     this.#rateRadS.fill(0);
     this.#behindS = this.#armLoad = 0;
     this.#share = 1;
+  }
+
+  /** How much the orientation has to wait for an arm that is behind: 0 not at all, 1 as much as it can. */
+  get patience(): number {
+    return Math.min(1, Math.max(0, this.#behindS - BEHIND_S) / (FAR_BEHIND_S - BEHIND_S));
   }
 
   /** Takes where a trailing wrist would be without these bounds: from these positions, this far. */
@@ -95,29 +109,40 @@ export class WristRates {
     this.#share += (Math.min(1, haste) - this.#share) * Math.min(1, dtS / HASTE_S);
     for (let i = this.#first; i < qRad.length; i++) {
       const now = qRad[i]!;
-      const liveliness = isSingular ? SINGULAR_LIVELINESS : LIVELINESS;
-      const gain = liveliness * accelerationRadS2[i]! * dtS;
-      let most = this.#share * this.#factor * velocityRadS[i]!;
-      if (isSingular) most = Math.min(most, SINGULAR_S * accelerationRadS2[i]!);
-      const up = Math.min(most, this.#fastest(i, now, 1, gain, maxRad[i]! - now));
-      const down = Math.min(most, this.#fastest(i, now, -1, gain, now - minRad[i]!));
+      this.#gainRadS = (isSingular ? SINGULAR_LIVELINESS : LIVELINESS) * accelerationRadS2[i]! * dtS;
+      this.#brakedRadS = this.#braking(isSingular) * accelerationRadS2[i]! * dtS;
+      this.#mostRadS = this.#share * this.#factor * velocityRadS[i]!;
+      if (isSingular) this.#mostRadS = Math.min(this.#mostRadS, SINGULAR_S * accelerationRadS2[i]!);
+      const up = this.#fastest(i, now, 1, maxRad[i]! - now);
+      const down = this.#fastest(i, now, -1, now - minRad[i]!);
       highRad[i] = Math.min(highRad[i]!, now + up * dtS);
       lowRad[i] = Math.max(lowRad[i]!, now - down * dtS);
+      // A joint that would still be turning at the end of its range stops there.
+      if (this.#rateRadS[i]! > 0) lowRad[i] = Math.min(lowRad[i]!, highRad[i]!);
+      else highRad[i] = Math.max(lowRad[i]!, highRad[i]!);
     }
   }
 
-  /** By the rate before, the room in the joint's range, and what is left to the goal. */
-  #fastest(i: number, now: number, sign: 1 | -1, gainRadS: number, roomRad: number): number {
+  /** A joint that stops or turns back at once throws the whole arm off its path. */
+  #braking(isSingular: boolean): number {
+    if (isSingular) return SINGULAR_LIVELINESS;
+    return this.isTrailing ? LIVELINESS : Number.POSITIVE_INFINITY;
+  }
+
+  /** By the rate before, what is left to the goal, and the room in the joint's range. Negative: it must turn back. */
+  #fastest(i: number, now: number, sign: 1 | -1, roomRad: number): number {
     const accelerationRadS2 = this.#limits.accelerationRadS2[i]!;
-    const fastest = Math.min(
-      Math.max(0, sign * this.#rateRadS[i]!) + gainRadS,
-      Math.sqrt(2 * LIMIT_BRAKING * accelerationRadS2 * Math.max(0, roomRad)),
-    );
+    const rate = sign * this.#rateRadS[i]!;
+    const turning = rate < 0 ? Math.min(this.#gainRadS, rate + this.#brakedRadS) : rate + this.#gainRadS;
+    let fastest = Math.min(this.#mostRadS, turning);
     const left = sign * (this.#goalRad[i]! - now);
-    // Also where it is unknown.
-    if (!(left > 0)) return fastest;
-    const goalRadS = Math.max(0, sign * this.#goalRadS[i]!);
-    return Math.min(fastest, goalRadS + Math.sqrt(2 * GOAL_BRAKING * accelerationRadS2 * left));
+    // Not where the goal is unknown.
+    if (left > 0) {
+      const goalRadS = Math.max(0, sign * this.#goalRadS[i]!);
+      fastest = Math.min(fastest, goalRadS + Math.sqrt(2 * GOAL_BRAKING * accelerationRadS2 * left));
+    }
+    fastest = Math.max(fastest, rate - this.#brakedRadS);
+    return Math.min(fastest, Math.sqrt(2 * LIMIT_BRAKING * accelerationRadS2 * Math.max(0, roomRad)));
   }
 
   /** Takes what became of the sample: the rates, what they cost in time, and whether a bound was met. */

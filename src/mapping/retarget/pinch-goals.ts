@@ -14,6 +14,8 @@ const APART_M = 0.026;
 const FIST_FROM_RAD = 2.6;
 const FIST_RAD = 3.3;
 const CHANGE_PER_S = 10;
+/** Least gain of the running mean of the palm's length, which does not change while a hand is tracked. */
+const PALM_GAIN = 0.01;
 /** Weight of the vector thumb → tip away from a pinch and in it. */
 const FAR_WEIGHT = 0.25;
 const NEAR_WEIGHT = 10;
@@ -37,6 +39,8 @@ export class PinchGoals {
   readonly #filter: GapFilter | null;
   /** Measured distances from the thumb's tip, by finger. */
   readonly #seenM: Float64Array;
+  /** Mean length of the person's palm, and the gain of the last one. */
+  readonly #palm = new Float64Array(2);
   #started = false;
 
   constructor(chains: HandChains, { touchM }: Person, filtered: boolean) {
@@ -73,21 +77,29 @@ export class PinchGoals {
 
   /** `pointsM`: the person's, in the robot's palm, before corrections. */
   take(pointsM: Float64Array, palmM: Float64Array, targets: FingerTargets, dtS: Float64Array): void {
+    this.#measurePalm(palmM);
     this.pinch[0] = 0;
     for (let f = 1; f < this.#fingers; f++) {
-      this.#aim(f, pointsM, palmM, targets, dtS);
+      this.#aim(f, pointsM, targets, dtS);
       if (this.pinch[f]! > this.pinch[0]!) this.pinch[0] = this.pinch[f]!;
     }
     this.#started = true;
   }
 
-  #aim(f: number, p: Float64Array, palmM: Float64Array, targets: FingerTargets, dtS: Float64Array): void {
+  /** Noise of the palm must not look like a pinch that opens and closes. */
+  #measurePalm(palmM: Float64Array): void {
+    const palm = this.#palm;
+    palm[1] = this.#started && this.#filter !== null ? Math.max(PALM_GAIN, palm[1]! / (1 + palm[1]!)) : 1;
+    palm[0]! += palm[1]! * (palmM[0]! - palm[0]!);
+  }
+
+  #aim(f: number, p: Float64Array, targets: FingerTargets, dtS: Float64Array): void {
     const tip = this.#tips[f]!;
     const dx = p[tip]! - p[12]!;
     const dy = p[tip + 1]! - p[13]!;
     const dz = p[tip + 2]! - p[14]!;
     const apartM = Math.sqrt(dx * dx + dy * dy + dz * dz);
-    const sizedM = (apartM * MEAN_PALM_M) / palmM[0]!;
+    const sizedM = (apartM * MEAN_PALM_M) / this.#palm[0]!;
     const near = clampedShare((FAR_M - sizedM) / (FAR_M - NEAR_M));
     const open = clampedShare((FIST_RAD - targets.bendRad[f]!) / (FIST_RAD - FIST_FROM_RAD));
     let pinch = near * near * (3 - 2 * near) * open * open * (3 - 2 * open);

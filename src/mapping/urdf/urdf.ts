@@ -5,12 +5,15 @@ import { linkCapsules } from './capsules.ts';
 import { inverse, placementOf, type Rigid, rigid, times } from './rigid.ts';
 import { type SerialChain, serialChain } from './serial-chain.ts';
 import { isTurning, readTree, type UrdfJoint, type UrdfTree } from './tree.ts';
+import { linkVisuals, namedColours, type UrdfVisual } from './visuals.ts';
 import { badUrdf, childOf, createXmlReader, readXml, type XmlElement, type XmlReader } from './xml.ts';
 
 export interface UrdfModel {
   model: RobotModel;
   /** What was omitted or assumed, for the user. */
   notes: string[];
+  /** Meshes to show; none for a hand. */
+  visuals?: UrdfVisual[];
 }
 
 /** A continuous joint may turn this far in either direction. */
@@ -30,6 +33,7 @@ export function parseUrdf(text: string, file: string, tip?: string): UrdfModel {
   const chain = serialChain(robot, tree, file, tip);
   const notes = [`chain to link "${chain.tip}"`];
   const { joints, tool } = chainJoints(chain, reader, notes);
+  const places = linkPlaces(tree, chain, tool, notes);
   const name = robot.attributes['name'] ?? 'urdf';
   const draft = {
     name,
@@ -39,12 +43,16 @@ export function parseUrdf(text: string, file: string, tip?: string): UrdfModel {
     tool: placementOf(tool),
     homeRad: joints.map(({ minRad, maxRad }) => (minRad <= 0 && maxRad >= 0 ? 0 : (minRad + maxRad) / 2)),
     gripper: tree.joints.some((joint) => !chain.path.includes(joint) && joint.type !== 'fixed'),
-    ...chainCapsules(tree, chain, tool, reader, notes),
+    ...chainCapsules(tree, places, reader, notes),
   };
   // Shapes that overlap at home are assumed to touch by design; otherwise the arm could never move.
   const mayTouch = touchingPairs(draft, draft.homeRad);
   for (const [a, b] of mayTouch) notes.push(`"${a}" and "${b}" overlap at home and may always touch`);
-  return { model: checked({ ...draft, mayTouch }, file), notes };
+  const colours = namedColours(robot);
+  const visuals = [...places].flatMap(([link, { frame, pose }]) =>
+    linkVisuals(tree.links.get(link)!, frame, pose, reader, colours),
+  );
+  return { model: checked({ ...draft, mayTouch }, file), notes, visuals };
 }
 
 /** The root element of a URDF file; `file` is the name used in errors. */
@@ -108,14 +116,11 @@ export function turningJoint(joint: UrdfJoint, reader: XmlReader, notes: string[
   return { name, minRad, maxRad, maxVelocityRadS, maxAccelerationRadS2, maxJerkRadS3, axis: direction };
 }
 
-/** Capsules of every link that moves with the chain, including side branches. */
-function chainCapsules(
-  tree: UrdfTree,
-  chain: SerialChain,
-  tool: Rigid,
-  reader: XmlReader,
-  notes: string[],
-): Pick<RobotModel, 'capsules' | 'mayTouch'> {
+/** In which chain frame a link is, and where. */
+type LinkPlaces = ReadonlyMap<string, { frame: number; pose: Rigid }>;
+
+/** Every link that moves with the chain, including side branches. */
+function linkPlaces(tree: UrdfTree, chain: SerialChain, tool: Rigid, notes: string[]): LinkPlaces {
   const last = chain.path.filter(isTurning).length;
   const places = new Map<string, { frame: number; pose: Rigid }>();
   const loose: string[] = [];
@@ -129,13 +134,22 @@ function chainCapsules(
     }
   };
   place(chain.path[0]!.parent, 0, rigid([0, 0, 0], [0, 0, 0]));
+  if (loose.length > 0)
+    notes.push(`links that move independently, excluded from collision checks: ${loose.join(', ')}`);
+  return places;
+}
+
+function chainCapsules(
+  tree: UrdfTree,
+  places: LinkPlaces,
+  reader: XmlReader,
+  notes: string[],
+): Pick<RobotModel, 'capsules' | 'mayTouch'> {
   const meshes: string[] = [];
   const capsules = [...places].flatMap(([link, { frame, pose }]) =>
     linkCapsules(tree.links.get(link)!, frame, pose, reader, meshes),
   );
   if (meshes.length > 0) notes.push(`meshes are not read, so no collision shape for: ${meshes.join(', ')}`);
-  if (loose.length > 0)
-    notes.push(`links that move independently, excluded from collision checks: ${loose.join(', ')}`);
   return { capsules, mayTouch: [] };
 }
 

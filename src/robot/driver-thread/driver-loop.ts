@@ -28,7 +28,7 @@ export class DriverLoop {
   #generation = 0;
   #enabled = false;
   #lapse = '';
-  #receivedNs: number;
+  #receivedNs = 0;
   #busErrors = 0;
 
   constructor(

@@ -65,7 +65,9 @@ export class ThreadedDriver implements Driver {
   }
 
   get fault(): string {
-    return this.#silent ? 'the driver thread is not responding' : this.#reportBoard.text;
+    return this.#silent
+      ? 'the driver thread is not responding: restart the robot process'
+      : this.#reportBoard.text;
   }
 
   enable(nowNs: number): TickStatus {

@@ -140,8 +140,10 @@ export class AdaptivePolicy implements PlayoutPolicy {
       return receivedNs + this.needNs;
     }
     if (!this.#anchored) this.#anchor(sampledRobotNs + this.#clock.correctionNs, receivedNs);
-    const { usualNs } = this.#memory;
-    const atNs = this.#clock.rectify(sampledRobotNs, receivedNs, this.#floor.valueNs, usualNs, syncEpoch);
+    this.#clock.floorNs = this.#floor.valueNs;
+    this.#clock.usualNs = this.#memory.usualNs;
+    this.#clock.rectify(sampledRobotNs, receivedNs, syncEpoch);
+    const { atNs } = this.#clock;
     if (this.#clock.stepNs !== 0) this.#onStep();
     this.#strangers = this.#newestNs - atNs > STRANGE_NS ? this.#strangers + 1 : 0;
     if (this.#strangers === MAX_STRANGERS) this.#anchor(atNs, receivedNs);

@@ -16,9 +16,10 @@ export interface QueuedCommand {
  * Entries returned by `shift` stay valid until the next `insert`.
  */
 export class CommandQueue {
+  /** A ring: the waiting ones from `#first` on, oldest first, then the spare ones. */
   readonly #slots: QueuedCommand[];
-  readonly #spare: QueuedCommand[] = [];
-  readonly #waiting: QueuedCommand[] = [];
+  #first = 0;
+  #count = 0;
   #releasedSeq = 0;
 
   constructor(capacity: number, makeCommand: () => JointCommand) {
@@ -29,12 +30,11 @@ export class CommandQueue {
       dueNs: Number.NaN,
       late: false,
     }));
-    this.clear();
   }
 
   /** Number of waiting commands. */
   get depth(): number {
-    return this.#waiting.length;
+    return this.#count;
   }
 
   /** Sequence number of the newest command that left the queue. */
@@ -44,54 +44,60 @@ export class CommandQueue {
 
   /** Due time of the oldest waiting command; Infinity when there is none. */
   get nextDueNs(): number {
-    return this.#waiting.length > 0 ? this.#waiting[0]!.dueNs : Number.POSITIVE_INFINITY;
+    return this.#count > 0 ? this.#slots[this.#first]!.dueNs : Number.POSITIVE_INFINITY;
   }
 
   /** A slot for the next command, or null if the queue is full. It counts only after `insert`. */
   slot(): QueuedCommand | null {
-    return this.#spare.length > 0 ? this.#spare[this.#spare.length - 1]! : null;
+    return this.#count < this.#slots.length ? this.#slots[this.#at(this.#count)]! : null;
   }
 
   /** Why a command with this sequence number is rejected: duplicate or too late. */
   rejection(seq: number): Reason | null {
     if (seq <= this.#releasedSeq) return seq === this.#releasedSeq ? 'duplicate' : 'dropped-stale';
-    for (let i = this.#waiting.length - 1; i >= 0 && this.#waiting[i]!.command.seq >= seq; i--)
-      if (this.#waiting[i]!.command.seq === seq) return 'duplicate';
+    for (let i = this.#count - 1; i >= 0 && this.#seqAt(i) >= seq; i--)
+      if (this.#seqAt(i) === seq) return 'duplicate';
     return null;
   }
 
   /** Queues the slot last returned by `slot`. */
   insert(): Reason | null {
-    const entry = this.#spare[this.#spare.length - 1]!;
-    const seq = entry.command.seq;
-    const rejected = this.rejection(seq);
+    const entry = this.#slots[this.#at(this.#count)]!;
+    const rejected = this.rejection(entry.command.seq);
     if (rejected !== null) return rejected;
-    let at = this.#waiting.length;
-    while (at > 0 && this.#waiting[at - 1]!.command.seq > seq) at--;
-    this.#spare.pop();
-    this.#waiting.splice(at, 0, entry);
+    let i = this.#count++;
+    for (; i > 0 && this.#seqAt(i - 1) > entry.command.seq; i--)
+      this.#slots[this.#at(i)] = this.#slots[this.#at(i - 1)]!;
+    this.#slots[this.#at(i)] = entry;
     return null;
   }
 
   /** True if a newer command is due as well, so that the oldest can be dropped. */
   isSuperseded(nowNs: number): boolean {
-    return this.#waiting.length > 1 && this.#waiting[1]!.dueNs <= nowNs;
+    return this.#count > 1 && this.#slots[this.#at(1)]!.dueNs <= nowNs;
   }
 
   /** Takes the oldest waiting command. */
   shift(): QueuedCommand | null {
-    const entry = this.#waiting.shift();
-    if (entry === undefined) return null;
+    if (this.#count === 0) return null;
+    const entry = this.#slots[this.#first]!;
+    this.#first = this.#at(1);
+    this.#count--;
     this.#releasedSeq = entry.command.seq;
-    this.#spare.unshift(entry);
     return entry;
   }
 
   /** Forgets everything: a new operator session restarts its numbering. */
   clear(): void {
-    this.#waiting.length = 0;
-    this.#spare.length = 0;
-    this.#spare.push(...this.#slots);
+    this.#count = 0;
     this.#releasedSeq = 0;
+  }
+
+  #at(i: number): number {
+    return (this.#first + i) % this.#slots.length;
+  }
+
+  #seqAt(i: number): number {
+    return this.#slots[this.#at(i)]!.command.seq;
   }
 }

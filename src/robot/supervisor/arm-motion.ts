@@ -6,8 +6,8 @@ import { LIMITED_BY, type LimitedBy } from '../../messages/robot-state.ts';
 import { type ClearanceField, createClearanceField } from './collision.ts';
 import { MotionGuard } from './guard.ts';
 import { TargetLimiter } from './limiter.ts';
-import { jointLimits, workspaceOf } from './limits.ts';
-import { createManipulability } from './singularity.ts';
+import { expectClearHome, jointLimits, workspaceOf } from './limits.ts';
+import { watchManipulability } from './singularity.ts';
 import type { SupervisorConfig } from './supervisor-config.ts';
 
 /** After this long an arm that is not behind its path has caught up. */
@@ -64,9 +64,11 @@ export class ArmMotion {
     const workspace = workspaceOf(model, config);
     const { groundZM, obstacles } = config;
     const field = createClearanceField(model, { groundZM, obstacles, workspace, neighbour });
+    expectClearHome(model, config);
     this.#field = field;
     this.#guard = new MotionGuard(field, limits, config);
-    this.#limiter = new TargetLimiter(limits, this.#guard, createManipulability(model), {
+    const manipulability = watchManipulability(model, config.singularityMargin);
+    this.#limiter = new TargetLimiter(limits, this.#guard, manipulability, {
       singularityMargin: config.singularityMargin,
       singularityShare: config.singularitySpeedPercent / 100,
       extrapolate: config.extrapolate,

@@ -38,7 +38,8 @@ function drawn(given: readonly { byRad: readonly [number, number]; nodes: number
 /** Positions, first and second derivatives at u. */
 function look(path: DrawnPath, u: number): [Float64Array, Float64Array, Float64Array] {
   const out = [0, 1, 2].map(() => new Float64Array(2)) as [Float64Array, Float64Array, Float64Array];
-  path.at(u, ...out);
+  path.u = u;
+  path.look(...out);
   return out;
 }
 
@@ -114,7 +115,8 @@ describe('a drawn path', () => {
   it('forgets and cuts: the path goes on from where it is to the newest node', () => {
     const path = drawn([{ byRad: [0.01, -0.01], nodes: 100 }]);
     const [before] = look(path, 50);
-    path.forget(50);
+    path.u = 50;
+    path.forget();
     assert.deepEqual(look(path, 50)[0], before);
     path.cut(50);
     const [after] = look(path, 50);
@@ -125,8 +127,14 @@ describe('a drawn path', () => {
 
   it('keeps time: where the path is at a node’s time is that node', () => {
     const path = drawn([{ byRad: [0.01, 0], nodes: 30 }]);
-    for (let k = 5; k <= path.last; k++) assert.ok(Math.abs(path.uAt(path.nodeNs(k), k - 3) - k) < 1e-9);
-    assert.ok(Math.abs(path.uAt(path.nodeNs(path.last) + 10 * MS, 0) - path.last - 1) < 0.05);
+    const uAt = (ns: number, fromU: number): number => {
+      path.soughtNs = ns;
+      path.u = fromU;
+      path.find();
+      return path.u;
+    };
+    for (let k = 5; k <= path.last; k++) assert.ok(Math.abs(uAt(path.nodeNs(k), k - 3) - k) < 1e-9);
+    assert.ok(Math.abs(uAt(path.nodeNs(path.last) + 10 * MS, 0) - path.last - 1) < 0.05);
   });
 
   it('stays finite for any poses and times, and when it is full', () => {
@@ -138,7 +146,8 @@ describe('a drawn path', () => {
         let ms = 0;
         for (const [a, b, afterMs] of nodes) {
           if (path.isFull) path.cut(path.endU - 5);
-          path.forget(path.endU - 3);
+          path.u = path.endU - 3;
+          path.forget();
           ms += afterMs;
           path.add([a, b], ms * MS);
           for (const u of [path.first, path.endU - 1, path.endU, path.last + 3]) {

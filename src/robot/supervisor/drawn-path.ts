@@ -56,6 +56,14 @@ export class DrawnPath {
   readonly recentRadS2: Float64Array;
   /** Recent error of predicting a node `PREDICTED_NODES` ahead: the largest of any joint. */
   missRad = 0;
+  /**
+   * Where to `look`, and what `find` finds from there on for `soughtNs`. Fields and not arguments, because V8 allocates an
+   * object for each fractional number that it passes to a function.
+   */
+  u = 0;
+  soughtNs = 0;
+  /** Between the two newest nodes. */
+  #elapsedS = 0;
   readonly #newestRadS2: Float64Array;
   /** What it may soon be: newest, and recently. */
   readonly #projectedRadS2: Float64Array;
@@ -123,8 +131,9 @@ export class DrawnPath {
         this.#nodes[at + i] = part === parts ? poseRad[i]! : start + (part / parts) * (poseRad[i]! - start);
       }
       this.#atNs[this.last % this.capacity] = beforeNs + (part / parts) * (stampNs - beforeNs);
-      this.#feel(Math.min(spacingS / parts, MAX_SPACING_S));
-      this.#predict(Math.min(spacingS / parts, MAX_SPACING_S));
+      this.#elapsedS = Math.min(spacingS / parts, MAX_SPACING_S);
+      this.#feel();
+      this.#predict();
     }
     this.#plan();
   }
@@ -148,9 +157,9 @@ export class DrawnPath {
     this.#plan();
   }
 
-  /** Forgets the nodes that no longer matter at u. */
-  forget(u: number): void {
-    const k = Math.floor(Math.min(u, this.last) + 0.5);
+  /** Forgets the nodes that no longer matter at `u`. */
+  forget(): void {
+    const k = Math.floor(Math.min(this.u, this.last) + 0.5);
     this.first = Math.max(this.first, k - KEPT_NODES);
   }
 
@@ -177,15 +186,19 @@ export class DrawnPath {
     return this.#atNs[Math.max(this.first, Math.min(this.last, k)) % this.capacity]!;
   }
 
-  /** Where the path is at a time, from `fromU` on; beyond the newest node it continues at its spacing. */
-  uAt(ns: number, fromU: number): number {
+  /** Where the path is at `soughtNs`, from `u` on, into `u`; beyond the newest node it continues at its spacing. */
+  find(): void {
+    const ns = this.soughtNs;
     const lastNs = this.nodeNs(this.last);
-    if (ns >= lastNs) return this.last + (ns - lastNs) / (this.spacingS * NS_PER_S);
-    let k = Math.min(this.last - 1, Math.max(this.first, Math.floor(fromU)));
+    if (ns >= lastNs) {
+      this.u = this.last + (ns - lastNs) / (this.spacingS * NS_PER_S);
+      return;
+    }
+    let k = Math.min(this.last - 1, Math.max(this.first, Math.floor(this.u)));
     while (k > this.first && this.nodeNs(k) > ns) k--;
     while (k < this.last - 1 && this.nodeNs(k + 1) <= ns) k++;
-    const [a, b] = [this.nodeNs(k), this.nodeNs(k + 1)];
-    return k + Math.max(0, (ns - a) / Math.max(1, b - a));
+    const fromNs = this.nodeNs(k);
+    this.u = k + Math.max(0, (ns - fromNs) / Math.max(1, this.nodeNs(k + 1) - fromNs));
   }
 
   /** Where the path ends as drawn. */
@@ -193,11 +206,12 @@ export class DrawnPath {
     return this.last - 0.5;
   }
 
-  /** Positions, first and second derivatives by u. */
-  at(u: number, outRad: Float64Array, first: Float64Array, second: Float64Array): void {
+  /** Positions, first and second derivatives at `u`. */
+  look(outRad: Float64Array, first: Float64Array, second: Float64Array): void {
+    const { u } = this;
     const k = Math.max(this.first + 1, Math.min(this.last, Math.floor(u + 0.5)));
     if (k === this.last) {
-      this.#beyond(u - (k - 0.5), outRad, first, second);
+      this.#beyond(outRad, first, second);
       return;
     }
     const before = this.#slot(k - 1);
@@ -216,7 +230,8 @@ export class DrawnPath {
   }
 
   /** Beyond the end the path bends on as it did, until a joint would turn back: there that joint stays. */
-  #beyond(w: number, outRad: Float64Array, first: Float64Array, second: Float64Array): void {
+  #beyond(outRad: Float64Array, first: Float64Array, second: Float64Array): void {
+    const w = this.u - (this.last - 0.5);
     const before = this.#slot(this.last - 1);
     const here = this.#slot(this.last);
     for (let i = 0; i < this.joints; i++) {
@@ -233,7 +248,7 @@ export class DrawnPath {
   }
 
   /** Judges what would have been predicted for the newest node, and how the path bends on. */
-  #predict(elapsedS: number): void {
+  #predict(): void {
     if (!this.isPredictable) {
       this.#bendOn.fill(0);
       return;
@@ -251,7 +266,7 @@ export class DrawnPath {
       const predicted = (a + b) / 2 + along * (b - a + (along * bend) / 2);
       missRad = Math.max(missRad, Math.abs(predicted - this.#nodes[slots[0]! + i]!));
     }
-    this.missRad = Math.max(this.missRad * Math.exp(-elapsedS / MISS_FADE_S), missRad);
+    this.missRad = Math.max(this.missRad * Math.exp(-this.#elapsedS / MISS_FADE_S), missRad);
   }
 
   /** Mean second difference of the nodes that end `back` before the newest. */
@@ -277,15 +292,13 @@ export class DrawnPath {
   }
 
   /** Keeps the recent acceleration of the nodes. */
-  #feel(elapsedS: number): void {
+  #feel(): void {
     if (this.last - this.first < 3) return;
     const spanS2 = 2 * this.spacingS * this.spacingS;
-    const [a, b, c, d] = [
-      this.#slot(this.last),
-      this.#slot(this.last - 1),
-      this.#slot(this.last - 2),
-      this.#slot(this.last - 3),
-    ];
+    const a = this.#slot(this.last);
+    const b = this.#slot(this.last - 1);
+    const c = this.#slot(this.last - 2);
+    const d = this.#slot(this.last - 3);
     let isEven = true;
     for (let i = 0; i < this.joints; i++) {
       const newest = this.#nodes[a + i]! - this.#nodes[b + i]!;
@@ -298,8 +311,8 @@ export class DrawnPath {
       this.#projectedRadS2[i] = Math.abs(signed + growth);
       if (Math.abs(signed) > EVEN_SHARE * this.#limits.accelerationRadS2[i]!) isEven = false;
     }
-    const fade = Math.exp(-elapsedS / (isEven ? EVEN_FADE_S : FADE_S));
-    const soonFade = Math.exp(-elapsedS / (isEven ? EVEN_FADE_S : SOON_FADE_S));
+    const fade = Math.exp(-this.#elapsedS / (isEven ? EVEN_FADE_S : FADE_S));
+    const soonFade = Math.exp(-this.#elapsedS / (isEven ? EVEN_FADE_S : SOON_FADE_S));
     for (let i = 0; i < this.joints; i++) {
       this.recentRadS2[i] = Math.max(this.recentRadS2[i]! * fade, this.#newestRadS2[i]!);
       this.#soonRadS2[i] = Math.max(this.#soonRadS2[i]! * soonFade, this.#projectedRadS2[i]!);

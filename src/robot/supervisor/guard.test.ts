@@ -108,9 +108,10 @@ describe('an arm among obstacles', () => {
   });
 
   it('may move away from an obstacle it starts too close to, but not closer', () => {
-    const options = { ...OPTIONS, groundZM: 0.1665, workspace: undefined };
-    const raised = createClearanceField(sixJoints, { groundZM: 0.1665, obstacles, workspace: null });
-    const k = raised.names.indexOf('gripper ↔ ground');
+    const block = { name: 'block', minM: [0.15, 0.02, 0], maxM: [0.35, 0.25, 0.1665] };
+    const options = { ...OPTIONS, obstacles: [block], workspace: undefined };
+    const raised = createClearanceField(sixJoints, { groundZM, obstacles: [block], workspace: null });
+    const k = raised.names.indexOf('gripper ↔ block');
     const heightOf = (q: ArrayLike<number>) => {
       const outM = new Float64Array(raised.size);
       raised.measure(q, outM);

@@ -18,6 +18,8 @@ const PIECES = 4;
 const LINE_POINTS = 12;
 const ROUNDING_M = 1e-9;
 const FAR_M = 1e9;
+/** Clearances with less room than this are measured in every step; the others once the arm has moved that far. */
+const NEAR_M = 0.08;
 
 /**
  * Keeps the arm clear of itself, its surroundings and the walls of its workspace, whatever the commands are. Guarantee:
@@ -52,6 +54,11 @@ export class MotionGuard {
   readonly #beforeRad: Float64Array;
   #leastSlackM = 0;
   #leastZoneM = 0;
+  /** The clearances that were near when all were last measured, the least room of the others, and in which pose. */
+  readonly #near: Int32Array;
+  #nearCount = 0;
+  #farRoomM = -1;
+  readonly #allRad: Float64Array;
 
   constructor(field: ClearanceField, limits: JointLimits, settings: GuardSettings) {
     const joints = limits.minRad.length;
@@ -79,16 +86,47 @@ export class MotionGuard {
     this.#probeM = clearances();
     this.#sinceM = clearances();
     this.#picked = new Int32Array(field.size);
+    this.#near = new Int32Array(field.size);
+    this.#allRad = pose();
     this.#nowM = clearances().fill(FAR_M);
     this.#beforeM = clearances();
   }
 
   /** Sets the present pose without checking it. */
   measure(positionsRad: Float64Array): void {
+    this.#measureAll(positionsRad, NEAR_M);
+  }
+
+  /** Measures everything; what has less room than `nearM` is near. */
+  #measureAll(positionsRad: Float64Array, nearM: number): void {
     this.#field.measure(positionsRad, this.#nowM);
-    this.#measuredRad.set(positionsRad);
-    this.#leastSlackM = this.#leastZoneM = FAR_M;
+    this.#allRad.set(positionsRad);
+    this.#nearCount = 0;
+    this.#farRoomM = FAR_M;
     for (let k = 0; k < this.#nowM.length; k++) {
+      const roomM = this.#nowM[k]! - this.#stopM[k]! - this.#zoneM[k]!;
+      // Written so that an unknown clearance (NaN) is near.
+      if (!(roomM > nearM)) this.#near[this.#nearCount++] = k;
+      else if (roomM < this.#farRoomM) this.#farRoomM = roomM;
+    }
+    this.#note(positionsRad);
+  }
+
+  /** Measures everything that can matter in a pose, on the way to another one, or there. The rest is far. */
+  #measureFor(positionsRad: Float64Array, towardsRad: Float64Array): void {
+    if (this.#movedM(this.#allRad, positionsRad, towardsRad) < this.#farRoomM) {
+      this.#field.measureSome(positionsRad, this.#near, this.#nearCount, this.#nowM);
+      this.#note(positionsRad);
+    } else this.#measureAll(positionsRad, NEAR_M + this.#movedM(positionsRad, positionsRad, towardsRad));
+  }
+
+  /** How much the arm may move from here before anything has to be measured again. */
+  #note(positionsRad: Float64Array): void {
+    this.#measuredRad.set(positionsRad);
+    this.#leastSlackM = this.#leastZoneM =
+      this.#farRoomM - this.#movedM(this.#allRad, positionsRad, positionsRad);
+    for (let n = 0; n < this.#nearCount; n++) {
+      const k = this.#near[n]!;
       // Written so that an unknown clearance (NaN) leaves no slack.
       const slackM = this.#nowM[k]! - this.#stopM[k]!;
       if (!(slackM >= this.#leastSlackM)) this.#leastSlackM = slackM >= 0 ? slackM : -1;
@@ -98,7 +136,7 @@ export class MotionGuard {
 
   /** Something around the arm moved: the clearances must be measured again. */
   doubt(): void {
-    this.#leastSlackM = this.#leastZoneM = -1;
+    this.#leastSlackM = this.#leastZoneM = this.#farRoomM = -1;
   }
 
   /** The smallest clearance to something that can be touched; −1: none. */
@@ -129,8 +167,10 @@ export class MotionGuard {
   /** The allowed share of these velocities: less, the closer the arm is to what it approaches. */
   speedShare(positionsRad: Float64Array, wantedRadS: Float64Array): number {
     this.by = -1;
-    if (this.#movedM(positionsRad, positionsRad) <= this.#leastZoneM) return 1;
-    this.measure(positionsRad);
+    const movedM = this.#movedM(this.#measuredRad, positionsRad, positionsRad);
+    if (movedM <= this.#leastZoneM) return 1;
+    // The pose of the last step, which was measured then, unless it was taken back.
+    if (movedM > 0 || this.#leastSlackM < 0) this.#measureFor(positionsRad, positionsRad);
     this.#pickApproached(wantedRadS);
     if (this.#pickedCount === 0) return 1;
     for (let i = 0; i < this.#pose.length; i++)
@@ -148,12 +188,12 @@ export class MotionGuard {
     return share;
   }
 
-  /** The most that any clearance can have changed since it was measured, over two poses and between them. */
-  #movedM(aRad: Float64Array, bRad: Float64Array): number {
+  /** The most that any clearance can change from one pose to two others and between them. */
+  #movedM(fromRad: Float64Array, aRad: Float64Array, bRad: Float64Array): number {
     let sum = 0;
     for (let i = 0; i < aRad.length; i++) {
-      const measured = this.#measuredRad[i]!;
-      sum += this.#longestM[i]! * Math.max(Math.abs(aRad[i]! - measured), Math.abs(bRad[i]! - measured));
+      const from = fromRad[i]!;
+      sum += this.#longestM[i]! * Math.max(Math.abs(aRad[i]! - from), Math.abs(bRad[i]! - from));
     }
     return sum;
   }
@@ -168,7 +208,8 @@ export class MotionGuard {
   /** Picks the clearances that might shrink too fast in the worst case. */
   #pickApproached(wantedRadS: Float64Array): void {
     this.#pickedCount = 0;
-    for (let k = 0; k < this.#nowM.length; k++) {
+    for (let n = 0; n < this.#nearCount; n++) {
+      const k = this.#near[n]!;
       const allowedMS = this.#allowedMS(k);
       if (allowedMS < FAR_M && this.#worstM(k, wantedRadS) > allowedMS) this.#picked[this.#pickedCount++] = k;
     }
@@ -193,21 +234,21 @@ export class MotionGuard {
     this.by = -1;
     this.#plan(positionsRad, velocitiesRadS);
     if (this.#field.size === 0) return true;
-    if (this.#movedM(positionsRad, this.#restRad) <= this.#leastSlackM) return true;
+    if (this.#movedM(this.#measuredRad, positionsRad, this.#restRad) <= this.#leastSlackM) return true;
     this.#beforeM.set(this.#nowM);
     this.#beforeRad.set(this.#measuredRad);
-    this.measure(positionsRad);
+    this.#measureFor(positionsRad, this.#restRad);
     if (this.#isAdmitted(positionsRad)) return true;
     // The arm does not go there: what it may keep is what it had before.
     this.#nowM.set(this.#beforeM);
     this.#measuredRad.set(this.#beforeRad);
-    this.doubt();
+    this.#leastSlackM = this.#leastZoneM = -1;
     return false;
   }
 
   #isAdmitted(positionsRad: Float64Array): boolean {
-    for (let k = 0; k < this.#nowM.length; k++)
-      if (!this.#isClear(k, this.#nowM, this.#beforeM)) return false;
+    for (let n = 0; n < this.#nearCount; n++)
+      if (!this.#isClear(this.#near[n]!, this.#nowM, this.#beforeM)) return false;
     this.#pickReachable();
     return this.#pickedCount === 0 || this.#isStopClear(positionsRad);
   }
@@ -253,9 +294,11 @@ export class MotionGuard {
   /** Picks the clearances that might become too small while braking; the others cannot shrink that much. */
   #pickReachable(): void {
     this.#pickedCount = 0;
-    for (let k = 0; k < this.#nowM.length; k++)
+    for (let n = 0; n < this.#nearCount; n++) {
+      const k = this.#near[n]!;
       if (!(this.#nowM[k]! - this.#worstM(k, this.#turnsRad) >= Math.min(this.#stopM[k]!, this.#nowM[k]!)))
         this.#picked[this.#pickedCount++] = k;
+    }
   }
 
   /** Checks the final pose, and some poses on the way unless the bound on the two ends is enough. */

@@ -148,23 +148,23 @@ export class TargetLimiter {
 
   #move(atNs: number, follows: boolean): boolean {
     const dtS = this.#elapsedS(atNs);
-    const nowNs = this.#atNs;
     if (dtS > MAX_STEP_S) this.#stopping = true;
-    if (this.#stopping) return this.#stop(dtS, nowNs);
+    if (this.#stopping) return this.#stop(dtS, this.#atNs);
     if (follows) this.#surveil();
-    this.#advance(nowNs, follows);
+    this.#advance(follows);
     const wasAtRest = isAtRest(this.#motion, this.#joints);
-    this.#smooth((nowNs - this.#gridNs) / STEP_NS);
+    this.#smooth();
     return !wasAtRest || !isAtRest(this.#motion, this.#joints) || !this.#runner.isAtRest;
   }
 
   /** Takes the whole steps up to now. */
-  #advance(nowNs: number, follows: boolean): void {
+  #advance(follows: boolean): void {
     const runner = this.#runner;
     const leadNs = this.#smoother.delayS * 1e9;
-    while (this.#gridNs + STEP_NS <= nowNs) {
+    while (this.#gridNs + STEP_NS <= this.#atNs) {
       this.#gridNs += STEP_NS;
-      if (follows) runner.step(this.#gridNs + leadNs);
+      runner.atNs = this.#gridNs + leadNs;
+      if (follows) runner.step();
       else runner.brake();
       if (follows && this.limitedBy === '') this.limitedBy = runner.limitedBy;
       if (!this.guard.admits(runner.rawRad, runner.velocitiesRadS)) {
@@ -177,11 +177,12 @@ export class TargetLimiter {
     }
   }
 
-  #smooth(share: number): void {
+  #smooth(): void {
     const { minRad, maxRad } = this.#limits;
     const before = this.#aheadRad;
     before.set(this.targetRad);
-    this.#smoother.at(share, this.#motion);
+    this.#smoother.share = (this.#atNs - this.#gridNs) / STEP_NS;
+    this.#smoother.look(this.#motion);
     // Removes rounding errors that leave the range.
     for (let i = 0; i < this.#joints; i++)
       this.#motion[i] = within(before[i]!, this.#motion[i]!, minRad[i]!, maxRad[i]!);

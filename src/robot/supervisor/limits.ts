@@ -1,5 +1,6 @@
 import { TeleopError } from '../../core/errors.ts';
 import type { Box, RobotModel } from '../../geometry/robot-model.ts';
+import { createClearanceField } from './collision.ts';
 import type { SupervisorConfig } from './supervisor-config.ts';
 
 /** Limits of each joint: the model's ceilings, lowered by the rig. */
@@ -55,4 +56,17 @@ export function workspaceOf(model: RobotModel, config: SupervisorConfig): Box | 
       'Set a box that overlaps the model’s.',
     );
   return box;
+}
+
+/** An arm at home must not be inside its table or an obstacle: nothing could be kept clear of them from there. */
+export function expectClearHome(model: RobotModel, { groundZM, obstacles }: SupervisorConfig): void {
+  const field = createClearanceField(model, { groundZM, obstacles, workspace: null });
+  const clearancesM = new Float64Array(field.size);
+  field.measure(model.homeRad, clearancesM);
+  for (let k = 0; k < field.size; k++)
+    if (clearancesM[k]! < 0 && field.restM[k] === Number.POSITIVE_INFINITY)
+      throw bad(
+        `${model.name}: in the home pose, ${field.names[k]} overlap by ${(-1e3 * clearancesM[k]!).toFixed(0)} mm`,
+        'Correct robot.groundZM or robot.obstacles, which are in the frame of the arm’s base, or the model’s homeRad.',
+      );
 }

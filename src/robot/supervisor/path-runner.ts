@@ -56,6 +56,8 @@ export class PathRunner {
   speedShare = 1;
   /** Why that share is below one. */
   slowedBy: LimitedBy = '';
+  /** The time of the next `step`: a field, for the reason that `DrawnPath.u` gives. */
+  atNs = 0;
   /** Highest speed along the path that the surroundings allow, in nodes per second, and which of them. */
   mostRate = Number.POSITIVE_INFINITY;
   mostRateBy: LimitedBy = '';
@@ -78,16 +80,19 @@ export class PathRunner {
   #crawledS = 0;
   #u = 0.5;
   #rate = 0;
+  #wanted = 0;
   #predictionS = 0;
   #isDoubtful = false;
   /** Longest time for which the path had to be predicted, and the delay that keeps it tolerable. */
   #horizonS = 0;
   #delayS = 0;
-  #atNs = 0;
   #fastest = 0;
   /** Bounds of the acceleration along the path. */
   #low = 0;
   #high = 0;
+  /** How much of its acceleration the joint behind each bound needs for it. */
+  #lowWeight = 0;
+  #highWeight = 0;
 
   constructor(limits: JointLimits, isLineClear: LineCheck, extrapolates: boolean, maxLagS: number) {
     const joints = limits.minRad.length;
@@ -118,7 +123,7 @@ export class PathRunner {
     this.path.restart(this.rawRad, nowNs);
     this.#u = this.path.endU;
     this.#rate = 0;
-    this.#atNs = nowNs;
+    this.atNs = nowNs;
     this.limitedBy = '';
     this.lagS = 0;
     this.mostRate = Number.POSITIVE_INFINITY;
@@ -126,7 +131,7 @@ export class PathRunner {
 
   add(poseRad: ArrayLike<number>, atNs: number): void {
     if (this.path.isFull) this.path.cut(this.#u);
-    const horizonS = (this.#atNs - this.path.nodeNs(this.path.last)) / NS_PER_S;
+    const horizonS = (this.atNs - this.path.nodeNs(this.path.last)) / NS_PER_S;
     if (horizonS < MAX_HORIZON_S)
       this.#horizonS = Math.max(horizonS, this.#horizonS + HORIZON_SHARE * (horizonS - this.#horizonS));
     const endU = this.path.endU;
@@ -145,7 +150,8 @@ export class PathRunner {
     let along = 0;
     let square = 0;
     for (let round = 0; round < SEAT_ROUNDS; round++) {
-      path.at(u, this.#hereRad, this.#slope, this.#bend);
+      path.u = u;
+      path.look(this.#hereRad, this.#slope, this.#bend);
       let off = 0;
       along = square = 0;
       for (let i = 0; i < this.rawRad.length; i++) {
@@ -184,33 +190,36 @@ export class PathRunner {
     return true;
   }
 
-  /** One step towards where the path is at `atNs`. */
-  step(atNs: number): void {
-    const { path } = this;
+  /** One step towards where the path is at `atNs`, which is set before. */
+  step(): void {
+    const { path, atNs } = this;
     this.#remember();
     this.limitedBy = '';
-    this.#atNs = atNs;
     this.#adapt();
     const goalNs = atNs - (this.#delayS + BEHIND_S) * NS_PER_S;
     const mostNs = path.nodeNs(path.last) + this.#predictionS * NS_PER_S;
-    const gap = path.uAt(Math.min(goalNs, mostNs), this.#u) - this.#u;
+    path.soughtNs = Math.min(goalNs, mostNs);
+    path.u = this.#u;
+    path.find();
+    const gap = path.u - this.#u;
     this.lagS = gap * path.spacingS;
     if (this.lagS > this.#maxLagS) {
       this.limitedBy = 'backlog';
-      if (atNs - this.#triedNs > RETRY_NS) this.#takeShortCut(atNs);
+      if (atNs - this.#triedNs > RETRY_NS) this.#takeShortCut();
     }
     this.#leaveBlocked();
     this.#prepare();
     const rate = goalNs < mostNs ? 1 / path.spacingS : 0;
     const braking = Math.max(0, -this.#low) / 2;
-    this.#run(gap < 0 ? Math.max(0, rate + CLOSING_PER_S * gap) : rate + closing(gap, braking));
+    this.#wanted = gap < 0 ? Math.max(0, rate + CLOSING_PER_S * gap) : rate + closing(gap, braking);
+    this.#run();
     this.#rejoin(true);
-    path.forget(this.#u);
+    path.forget();
   }
 
   /** Leaves out the path up to the newest node if the straight line to it is clear. */
-  #takeShortCut(atNs: number): void {
-    this.#triedNs = atNs;
+  #takeShortCut(): void {
+    this.#triedNs = this.atNs;
     this.#newest();
     if (this.#isLineClear(this.rawRad, this.#nextRad)) this.path.cut(this.#u);
   }
@@ -226,7 +235,8 @@ export class PathRunner {
     this.#u = this.#lastU;
     this.#rate = this.#lastRate;
     this.#prepare();
-    this.#run(0);
+    this.#wanted = 0;
+    this.#run();
     const { accelerationRadS2 } = this.#limits;
     let closing = REJOIN_PER_S;
     for (let i = 0; i < this.rawRad.length; i++) {
@@ -304,7 +314,8 @@ export class PathRunner {
     this.limitedBy = '';
     this.lagS = 0;
     this.#prepare();
-    this.#run(0);
+    this.#wanted = 0;
+    this.#run();
     this.#rejoin(false);
   }
 
@@ -325,24 +336,28 @@ export class PathRunner {
   /** The path here, and the acceleration along it that the joints allow now and after this step. */
   #prepare(): void {
     const { path } = this;
-    path.at(this.#u, this.#hereRad, this.#slope, this.#bend);
+    path.u = this.#u;
+    path.look(this.#hereRad, this.#slope, this.#bend);
     this.#fastest = this.#fastestHere();
     this.#low = Number.NEGATIVE_INFINITY;
     this.#high = Number.POSITIVE_INFINITY;
     this.#bound();
-    path.at(this.#u + this.#rate * STEP_S, this.#nextRad, this.#slope, this.#bend);
+    path.u = this.#u + this.#rate * STEP_S;
+    path.look(this.#nextRad, this.#slope, this.#bend);
     this.#bound();
   }
 
-  #run(wanted: number): void {
-    this.#accelerate(wanted);
+  /** Moves on along the path, as fast as wanted if the limits allow it. */
+  #run(): void {
+    this.#accelerate();
     this.#u += this.#rate * STEP_S;
-    this.path.at(this.#u, this.#nextRad, this.#slope, this.#bend);
+    this.path.u = this.#u;
+    this.path.look(this.#nextRad, this.#slope, this.#bend);
   }
 
-  #accelerate(wanted: number): void {
+  #accelerate(): void {
     const before = this.#rate;
-    let next = wanted;
+    let next = this.#wanted;
     if (next > this.#fastest) {
       next = this.#fastest;
       this.#noteLag(
@@ -359,7 +374,7 @@ export class PathRunner {
       next = high;
       this.#noteLag('acceleration');
     }
-    const low = before + Math.min(this.#low, this.#high) * STEP_S;
+    const low = before + this.#low * STEP_S;
     this.#rate = Math.max(0, next, low);
   }
 
@@ -395,9 +410,21 @@ export class PathRunner {
       const bent = this.#bend[i]! * square;
       const a = (-most - bent) / slope;
       const b = (most - bent) / slope;
-      this.#low = Math.max(this.#low, Math.min(a, b));
-      this.#high = Math.min(this.#high, Math.max(a, b));
+      const weight = Math.abs(slope) / accelerationRadS2[i]!;
+      if (Math.min(a, b) > this.#low) {
+        this.#low = Math.min(a, b);
+        this.#lowWeight = weight;
+      }
+      if (Math.max(a, b) < this.#high) {
+        this.#high = Math.max(a, b);
+        this.#highWeight = weight;
+      }
     }
+    if (this.#low <= this.#high) return;
+    // No acceleration suits all joints: the one that exceeds theirs least. A joint that is about to turn must not stop
+    // the others.
+    const share = this.#lowWeight / (this.#lowWeight + this.#highWeight);
+    this.#low = this.#high = share * this.#low + (1 - share) * this.#high;
   }
 
   /** Moves the joints to the path, each within its limits. */

@@ -1,11 +1,13 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { spreadPose } from '../../geometry/pairings.ts';
 import { robotModelSchema } from '../../geometry/robot-model.ts';
 import { sixJoints } from './arm.test.bench.ts';
-import { createManipulability } from './singularity.ts';
+import { createManipulability, watchManipulability } from './singularity.ts';
 import { Bench, HostileDriver } from './supervisor.test.bench.ts';
 
 const HALF = Math.PI / 2;
+const MARGIN = 0.02;
 const free = robotModelSchema.parse({ ...sixJoints, capsules: [], mayTouch: [] });
 
 /** The arm stretched out in front, with the elbow bent by `bendRad`. */
@@ -23,6 +25,24 @@ describe('manipulability', () => {
       last = now;
     }
     assert.ok(of(sixJoints.homeRad) > 0.1, 'the resting pose is not slowed');
+  });
+
+  it('that is watched is never above the margin where it is below', () => {
+    const [of, watched] = [createManipulability(sixJoints), watchManipulability(sixJoints, MARGIN)];
+    let below = 0;
+    let computed = 0;
+    for (let n = 1; n <= 40; n++) {
+      const [from, to] = [spreadPose(sixJoints, n), spreadPose(sixJoints, n + 1)];
+      for (let step = 0; step < 400; step++) {
+        const q = from.map((rad, i) => rad + (step / 400) * (to[i]! - rad));
+        const [found, seen] = [of(q), watched(q)];
+        if (found < MARGIN) below++;
+        if (found === seen) computed++;
+        assert.ok(seen === found || (seen > MARGIN && found > MARGIN), `${seen} instead of ${found}`);
+      }
+    }
+    assert.ok(below > 500, `${below} poses below`);
+    assert.ok(computed < 12_000, `computed ${computed} of 16 000 times`);
   });
 
   it('works for arms with fewer and with more than six joints', () => {

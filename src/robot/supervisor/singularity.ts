@@ -3,6 +3,9 @@ import { spreadPose } from '../../geometry/pairings.ts';
 import type { RobotModel } from '../../geometry/robot-model.ts';
 
 const SAMPLES = 256;
+const SLOPES = 128;
+const STEP_RAD = 1e-4;
+const BETWEEN = 1.5;
 
 /**
  * How freely the flange can move in a pose, from 0 in a singularity to about 1 in this arm's best pose: the
@@ -24,6 +27,37 @@ export function createManipulability(model: RobotModel): (qRad: ArrayLike<number
   let best = 0;
   for (let n = 1; n <= SAMPLES; n++) best = Math.max(best, volume(spreadPose(model, n)));
   return (qRad) => (best > 0 ? volume(qRad) / best : 1);
+}
+
+/**
+ * The same, but computed again only once the joints have turned far enough that it might be below `margin`: above that,
+ * it may be out of date. Hot path: nothing allocates.
+ */
+export function watchManipulability(model: RobotModel, margin: number): (qRad: ArrayLike<number>) => number {
+  const of = createManipulability(model);
+  const perRad = steepest(model, of);
+  const atRad = new Float64Array(model.joints.length);
+  let last = Number.NEGATIVE_INFINITY;
+  return (qRad) => {
+    let turnRad = 0;
+    for (let i = 0; i < atRad.length; i++) turnRad += Math.abs(qRad[i]! - atRad[i]!);
+    if (last - perRad * turnRad >= margin) return last;
+    for (let i = 0; i < atRad.length; i++) atRad[i] = qRad[i]!;
+    last = of(qRad);
+    return last;
+  };
+}
+
+/** How much it changes at most per radian of a joint, by a set of poses and a factor for the poses between them. */
+function steepest(model: RobotModel, of: (qRad: ArrayLike<number>) => number): number {
+  let most = 0;
+  for (let n = 1; n <= SLOPES; n++) {
+    const q = spreadPose(model, n);
+    const here = of(q);
+    for (let i = 0; i < q.length; i++)
+      most = Math.max(most, Math.abs(of(q.with(i, q[i]! + STEP_RAD)) - here) / STEP_RAD);
+  }
+  return BETWEEN * most;
 }
 
 /** J Jᵀ, 6 × 6, lower triangle only. */

@@ -27,7 +27,8 @@ const judgeOf = () =>
 /** Positions, velocities and accelerations at a share of the present step. */
 const at = (smoother: Smoother, share: number) => {
   const motion = new Float64Array(6);
-  smoother.at(share, motion);
+  smoother.share = share;
+  smoother.look(motion);
   return motion;
 };
 

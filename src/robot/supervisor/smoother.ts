@@ -10,6 +10,8 @@ import { STEP_S } from './path-runner.ts';
 export class Smoother {
   /** Time from a raw position to its effect. */
   readonly delayS: number;
+  /** How much of the present step has passed: a field, for the reason that `DrawnPath.u` gives. */
+  share = 0;
   readonly #joints: number;
   readonly #length: number;
   readonly #raw: Float64Array;
@@ -68,8 +70,9 @@ export class Smoother {
       this.#points[3 * this.#joints + i] = isStill ? rawRad[i]! : this.#sum[i]! / this.#length;
   }
 
-  /** Positions, velocities and accelerations at a share of the present step, into one array. */
-  at(share: number, motion: Float64Array): void {
+  /** Positions, velocities and accelerations at `share`, into one array. */
+  look(motion: Float64Array): void {
+    const { share } = this;
     const joints = this.#joints;
     const p = this.#points;
     for (let i = 0; i < joints; i++) {

@@ -1,4 +1,5 @@
 import { NS_PER_MS } from '../../core/time/clock.ts';
+import type { JointReading } from '../driver.ts';
 
 /** A joint that stays within this distance for this long is at rest: it is slower than 0.2 rad/s. */
 const STILL_RAD = 0.02;
@@ -15,7 +16,7 @@ export class Stillness {
   }
 
   /** Takes a good reading and when it was measured. */
-  note(readNs: number, positionsRad: Float64Array): void {
+  note({ robotNs: readNs, positionsRad }: Pick<JointReading, 'robotNs' | 'positionsRad'>): void {
     this.#readNs = readNs;
     for (let i = 0; i < positionsRad.length; i++)
       if (!(Math.abs(positionsRad[i]! - this.#fromRad[i]!) <= STILL_RAD) || Number.isNaN(this.#fromNs)) {

@@ -53,7 +53,7 @@ export class Supervisor {
   #state: InnerState = 'disconnected';
   #cause = 'no operator';
   #why: StateReason = 'person';
-  #sinceNs: number;
+  #sinceNs = 0;
   /** Holding through an outage of the link. */
   #isWaiting = false;
   #epoch = 1;
@@ -63,9 +63,9 @@ export class Supervisor {
   #seq = 0;
   #commandNs = Number.NaN;
   #acceptedNs = Number.NEGATIVE_INFINITY;
-  #readNs: number;
+  #readNs = 0;
   /** The last cycle, or when the joints were powered. */
-  #tickNs: number;
+  #tickNs = 0;
   #gripper = 0;
   /** When the driver began to power its joints, and whether it reports them powered. */
   #armingNs = 0;
@@ -390,8 +390,9 @@ export class Supervisor {
   }
 
   #note(nowNs: number): void {
-    const [engagement, seq] = [this.#engagement, this.#seq];
-    this.#scribe?.note(nowNs, this, this.#motion, engagement, seq, this.#commandNs, this.#acceptedNs);
+    if (this.#scribe === null) return;
+    const engagement = this.#engagement;
+    this.#scribe.note(nowNs, this, this.#motion, engagement, this.#seq, this.#commandNs, this.#acceptedNs);
   }
 
   #read(nowNs: number): void {
@@ -405,10 +406,10 @@ export class Supervisor {
       this.reading.effortsNm.set(incoming.effortsNm);
       this.reading.externalNm.set(incoming.externalNm);
       this.reading.gripperN = incoming.gripperN;
-      this.#touch.note(incoming.robotNs, incoming.externalNm);
+      this.#touch.note(incoming);
       // A reading that the driver repeats ages by its stamp.
       this.#readNs = Math.min(nowNs, incoming.robotNs);
-      this.#stillness.note(incoming.robotNs, incoming.positionsRad);
+      this.#stillness.note(incoming);
     }
     if (status === 'fault') this.#fault('driver fault', nowNs);
     // Without power there is nothing to stop, and while it comes the driver has its own limit.

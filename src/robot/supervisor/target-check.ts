@@ -68,7 +68,9 @@ export class TargetCheck {
   /** Upper bound on the time to stop after the last target and then move to rest in another pose. */
   #settleTimeS(i: number, rad: number): number {
     const { velocityRadS, accelerationRadS2, jerkRadS3 } = this.#limits;
-    const [maxV, maxA, maxJ] = [velocityRadS[i]!, accelerationRadS2[i]!, jerkRadS3[i]!];
+    const maxV = velocityRadS[i]!;
+    const maxA = accelerationRadS2[i]!;
+    const maxJ = jerkRadS3[i]!;
     const speed = this.#speedRadS(i, maxV, maxA);
     // The acceleration is ramped to zero first, during which the joint may still speed up.
     const restS = speed === 0 ? 0 : speed / maxA + (2.5 * maxA) / maxJ;
@@ -80,7 +82,9 @@ export class TargetCheck {
 
   /** Upper bound on the speed at the last target; 0 if it was at rest. */
   #speedRadS(i: number, maxV: number, maxA: number): number {
-    const [last, first, third] = [this.#seen[i]!, this.#kept[0][i]!, this.#kept[2][i]!];
+    const last = this.#seen[i]!;
+    const first = this.#kept[0][i]!;
+    const third = this.#kept[2][i]!;
     const strayRad = Math.max(
       Math.abs(first - last),
       Math.abs(this.#kept[1][i]! - last),

@@ -71,8 +71,8 @@ describe('a limit on contact', () => {
 
   it('does not count a reading twice', () => {
     const guard = new TouchGuard(model, 5);
-    for (let i = 0; i < 10; i++) guard.note(1e9, Float64Array.of(0, 0));
-    for (let i = 0; i < 10; i++) guard.note(1e9 + 1e6, Float64Array.of(0, 6));
+    for (let i = 0; i < 10; i++) guard.note({ robotNs: 1e9, externalNm: Float64Array.of(0, 0) });
+    for (let i = 0; i < 10; i++) guard.note({ robotNs: 1e9 + 1e6, externalNm: Float64Array.of(0, 6) });
     assert.equal(guard.isTooHard, false);
   });
 });

@@ -1,5 +1,6 @@
 import { NS_PER_MS } from '../../core/time/clock.ts';
 import type { RobotModel } from '../../geometry/robot-model.ts';
+import type { JointReading } from '../driver.ts';
 
 /** Smooths over the spike of a landing; a person cannot feel one this short. */
 const SMOOTHING_NS = 15 * NS_PER_MS;
@@ -14,7 +15,7 @@ export class TouchGuard {
   #noteNs = Number.NaN;
   #mostNm = 0;
   #joint = 0;
-  #allowedNm: number;
+  #allowedNm = 0;
 
   /** `maxNm` null: nothing is too hard. */
   constructor(model: RobotModel, maxNm: number | null) {
@@ -25,7 +26,7 @@ export class TouchGuard {
   }
 
   /** A reading with its stamp; a joint whose torque is unknown counts as untouched. */
-  note(robotNs: number, externalNm: Float64Array): void {
+  note({ robotNs, externalNm }: Pick<JointReading, 'robotNs' | 'externalNm'>): void {
     const gapNs = robotNs - this.#noteNs;
     if (gapNs <= 0) return;
     const share = gapNs > 0 ? Math.min(1, gapNs / SMOOTHING_NS) : 1;

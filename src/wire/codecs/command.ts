@@ -13,14 +13,17 @@ export function mostRepeated(joints: number): number {
   return Math.max(0, Math.min(MAX_REDUNDANCY, Math.floor(roomBytes / (45 + 12 * joints))));
 }
 
+const NONE: readonly JointCommand[] = [];
+
 /**
- * Operator → robot, command socket. `earlier` repeats preceding commands, oldest first: only tracked ones of
+ * Operator → robot, command socket. `earlier`, its first `count`, repeats preceding commands, oldest first: only tracked ones of
  * the same epoch, engagement and clock relation, because their remaining fields are taken from this one.
  */
 export function encodeCommand(
   command: JointCommand,
   out: Uint8Array,
-  earlier: readonly JointCommand[] = [],
+  earlier: readonly JointCommand[] = NONE,
+  count = earlier.length,
 ): number {
   const { numbers } = writer;
   numbers[0] = command.session;
@@ -43,7 +46,7 @@ export function encodeCommand(
   writer.number(8, GRIPPER_PLACES);
   writer.key(LAST);
   writer.openList();
-  for (let i = 0; i < earlier.length; i++) {
+  for (let i = 0; i < count; i++) {
     if (i > 0) writer.comma();
     writeRepeated(earlier[i]!);
   }

@@ -43,6 +43,15 @@ export function decodeDesk(bytes: Uint8Array, length: number, out: DeskMessage):
   return null;
 }
 
+/** A state on the command socket answers an e-stop. Returns its `ack`; what else the state reports is not needed. */
+export function decodeEstopAnswer(bytes: Uint8Array, length: number, session: number): number | Reason {
+  const body = frameBody(bytes, length);
+  if (body === null) return 'bad-json';
+  const [of, ack] = [countOf(body['session']), countOf(body['ack'])];
+  if (Number.isNaN(of + ack)) return 'malformed';
+  return of === session ? ack : 'unknown-source';
+}
+
 function worldRequestOf({ task, seed }: Json): WorldRequest | null {
   if (typeof task !== 'string' || task.length > MAX_TASK_CHARS) return null;
   return seed === null || !Number.isNaN(countOf(seed)) ? { task, seed: seed as number | null } : null;

@@ -7,6 +7,7 @@ import { decodeCommand, emptyCommand, emptyEarlier, encodeCommand } from './comm
 import { TAG_BYTES } from './frame.ts';
 import { decodeReceipt, emptyReceipt, encodeReceipt } from './receipt.ts';
 import { decodeState, emptyState, encodeState } from './state.ts';
+import { decodeProbe, decodeProbeReply, emptyProbe, encodeProbe, encodeProbeReply } from './sync.ts';
 
 const JOINTS = 3;
 const count = fc.maxSafeNat();
@@ -38,6 +39,11 @@ const state = fc.record({
   playout: fc.constantFrom('', 'adaptive'),
   otherRad: fc.oneof(fc.constant(new Float64Array(0)), angles),
 }) satisfies fc.Arbitrary<RobotState>;
+
+const probe = fc.record({
+  ...{ id: count, boot: count, t0: count, t1: stamp, t2: stamp, wallUs: stamp },
+  clock: fc.constantFrom('', 'a', '"', '\ud800', '0123456789abcdef'),
+});
 
 const receipt = fc.record({
   ...{ session: count, seq: count, kernelNs: stamp, receiveNs: stamp, dueNs: stamp, releasedNs: stamp },
@@ -71,6 +77,14 @@ const DECODERS = {
     const out = emptyReceipt();
     return decodeReceipt(bytes, bytes.length, out) ?? out;
   },
+  probe(bytes: Uint8Array) {
+    const out = emptyProbe();
+    return decodeProbe(bytes, bytes.length, out) ?? out;
+  },
+  probeReply(bytes: Uint8Array) {
+    const out = emptyProbe();
+    return decodeProbeReply(bytes, bytes.length, out) ?? out;
+  },
 };
 
 const datagram = (encode: (out: Uint8Array) => number): Uint8Array => {
@@ -94,6 +108,11 @@ const datagrams = fc.oneof(
     bytes: datagram((out) => encodeState(boot, 7, each, out)),
   })),
   receipt.map((each) => ({ kind: 'receipt' as const, bytes: datagram((out) => encodeReceipt(each, out)) })),
+  probe.map((each) => ({ kind: 'probe' as const, bytes: datagram((out) => encodeProbe(each, out)) })),
+  probe.map((each) => ({
+    kind: 'probeReply' as const,
+    bytes: datagram((out) => encodeProbeReply(each, out)),
+  })),
 );
 
 describe('JSON without allocation', () => {

@@ -122,7 +122,8 @@ export class JsonWriter {
 
   #fraction(fraction: number, places: number): void {
     this.#put(POINT);
-    let [rest, digits] = [fraction | 0, places];
+    let rest = fraction | 0;
+    let digits = places;
     while (rest % 10 === 0) {
       rest = (rest / 10) | 0;
       digits--;

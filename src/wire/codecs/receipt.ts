@@ -122,3 +122,19 @@ export function emptyReceipt(): Receipt {
     dropped: false,
   };
 }
+
+/** Hot path. */
+export function copyReceipt(from: Receipt, to: Receipt): void {
+  to.session = from.session;
+  to.seq = from.seq;
+  to.outcome = from.outcome;
+  to.kernelNs = from.kernelNs;
+  to.receiveNs = from.receiveNs;
+  to.dueNs = from.dueNs;
+  to.releasedNs = from.releasedNs;
+  to.appliedNs = from.appliedNs;
+  to.playoutDelayNs = from.playoutDelayNs;
+  to.queueDepth = from.queueDepth;
+  to.late = from.late;
+  to.dropped = from.dropped;
+}

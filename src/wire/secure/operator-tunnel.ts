@@ -28,7 +28,7 @@ export class OperatorTunnel implements DatagramHandler, Outbox {
   #offer: HandshakeOffer | null = null;
   #sealer: Sealer | null = null;
   #opener: Opener | null = null;
-  #nextKnockNs: number;
+  #nextKnockNs = 0;
   #receivedNs = Number.NEGATIVE_INFINITY;
 
   /** `robot`: the robot's command, state and sync sockets. */

@@ -15,7 +15,8 @@ export async function freeUdpPorts(count: number): Promise<number[]> {
   return [...ports];
 }
 
-function isFreeUdp(port: number): Promise<boolean> {
+/** Whether a UDP port on loopback is free at this moment. */
+export function isFreeUdp(port: number): Promise<boolean> {
   const socket = createSocket('udp4');
   return new Promise((resolve) => {
     socket.once('error', () => socket.close(() => resolve(false)));

@@ -41,7 +41,7 @@ export const sort: Task = {
     for (const [i, name] of CUBES.entries()) {
       if (isInside(view.see(name), at)) continue;
       const [dx, dy] = SLOTS[i]!;
-      yield* pick(view, hand, name, CUBE_M / 2, HIGH_M);
+      yield* pick(view, hand, name, CUBE_M / 2, HIGH_M, true);
       yield* place(view, hand, name, { xM: at.xM + dx, yM: at.yM + dy, zM: 0.026, yawRad: 0, highM: HIGH_M });
     }
   },

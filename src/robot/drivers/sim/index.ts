@@ -30,6 +30,7 @@ type Config = z.infer<typeof config>;
 /** Never notified: a thread that waits here only times out. */
 const NEVER = new Int32Array(new SharedArrayBuffer(4));
 const STEP_NS = 1e6;
+const STEP_S = STEP_NS / 1e9;
 /** Longer gaps are not simulated step by step: the arm has long come to rest. */
 const MAX_CATCH_UP_NS = 1e9;
 
@@ -48,8 +49,8 @@ class SimDriver implements Driver {
   /** When feedback fails; set at the first enable. */
   #faultNs = Number.POSITIVE_INFINITY;
   #disposed = false;
-  #atNs: number;
-  #noise: number;
+  #atNs = 0;
+  #noise = 0;
 
   constructor(config: Config, model: RobotModel, nowNs: number) {
     this.#config = config;
@@ -119,23 +120,23 @@ class SimDriver implements Driver {
   #advance(nowNs: number): void {
     if (nowNs - this.#atNs > MAX_CATCH_UP_NS) this.#atNs = nowNs - MAX_CATCH_UP_NS;
     while (this.#atNs + STEP_NS <= nowNs) {
-      this.#step(STEP_NS / 1e9);
+      this.#step();
       this.#atNs += STEP_NS;
     }
   }
 
-  #step(dtS: number): void {
+  #step(): void {
     for (let i = 0; i < this.#positions.length; i++) {
       const { maxVelocityRadS, maxAccelerationRadS2 } = this.#model.joints[i]!;
       const error = this.#targets[i]! - this.#positions[i]!;
       const braking = Math.sqrt(2 * maxAccelerationRadS2 * Math.abs(error));
-      const speed = this.#enabled ? Math.min(maxVelocityRadS, braking, Math.abs(error) / dtS) : 0;
+      const speed = this.#enabled ? Math.min(maxVelocityRadS, braking, Math.abs(error) / STEP_S) : 0;
       const change = Math.sign(error) * speed - this.#velocities[i]!;
-      const maxChange = maxAccelerationRadS2 * dtS;
+      const maxChange = maxAccelerationRadS2 * STEP_S;
       this.#velocities[i] = this.#velocities[i]! + Math.max(-maxChange, Math.min(maxChange, change));
-      this.#positions[i] = this.#positions[i]! + this.#velocities[i]! * dtS;
+      this.#positions[i] = this.#positions[i]! + this.#velocities[i]! * STEP_S;
     }
-    const stroke = this.#config.gripperSpeedPerS * dtS;
+    const stroke = this.#config.gripperSpeedPerS * STEP_S;
     const left = this.#gripperTarget - this.#gripper;
     if (this.#enabled) this.#gripper += Math.max(-stroke, Math.min(stroke, left));
   }

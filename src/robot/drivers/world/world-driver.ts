@@ -4,7 +4,7 @@ import type { WorldState } from '../../../messages/world-state.ts';
 import { OPEN_M } from '../../../world/gripper-body.ts';
 import type { Mujoco } from '../../../world/mujoco.ts';
 import { STEP_S } from '../../../world/scene.ts';
-import { TASK_NAMES, taskNamed } from '../../../world/task-list.ts';
+import { fittingTask, TASKS, taskFits, taskNamed } from '../../../world/task-list.ts';
 import { WorkWorld } from '../../../world/work-world.ts';
 import type { Driver, JointReading, WorldPort } from '../../driver.ts';
 import type { WorldConfig } from './config.ts';
@@ -33,13 +33,13 @@ export class WorldDriver implements Driver {
     this.#model = model;
     this.#mujoco = mujoco;
     this.#atNs = nowNs;
-    this.#work = new WorkWorld(mujoco, model, taskNamed(config.task), config.lagMs / 1000);
+    this.#work = new WorkWorld(mujoco, model, fittingTask(config.task, model), config.lagMs / 1000);
     this.#work.reset(config.seed, this.#work.reach.ready());
     this.#work.physics.limitGrip(config.gripForceN);
     this.world = {
       read: (out) => this.#report(out),
       request: (task, seed) => {
-        if (task !== '' && !TASK_NAMES.includes(task)) return;
+        if (task !== '' && !TASKS.some((each) => each.name === task && taskFits(each, model))) return;
         Object.assign(this.#request, { isOpen: true, task, seed: seed ?? -1 });
       },
     };
@@ -65,7 +65,7 @@ export class WorldDriver implements Driver {
     physics.servoEffort(out.effortsNm);
     physics.externalEffort(out.externalNm);
     out.gripperN = physics.gripForceN;
-    out.gripper = Math.max(0, Math.min(1, 1 - physics.openingM / OPEN_M));
+    out.gripper = physics.hasGripper ? Math.max(0, Math.min(1, 1 - physics.openingM / OPEN_M)) : 0;
     return 'ok';
   }
 
@@ -91,7 +91,7 @@ export class WorldDriver implements Driver {
 
   #hold(): void {
     const { physics, servo } = this.#work;
-    servo.hold(physics.qpos, physics.ctrl[physics.joints]!);
+    servo.hold(physics.qpos, physics.commandedOpenM);
   }
 
   #advance(nowNs: number): void {

@@ -49,12 +49,23 @@ export class ClockSteps {
   #undoBeforeNs = 0;
   #undoLeft = 0;
 
+  /**
+   * To be set before `rectify`: see `Floor`, `NeedMemory`. Not arguments, because V8 allocates an object for each number
+   * of this size that it passes to a function.
+   */
+  floorNs = 0;
+  usualNs = 0;
   /** The sender's period, from its stamps. */
   periodNs = START_PERIOD_NS;
   /** Size of the step detected at the last command, as a change of the apparent delay; 0: none. */
   stepNs = 0;
   /** Start of that step if it took several commands to detect, else NaN; and the apparent delay before it. */
   steppedAtNs = Number.NaN;
+  /** The newest stamp, without any clock steps. */
+  get atNs(): number {
+    return this.#atNs;
+  }
+
   get beforeNs(): number {
     return this.#beforeNs;
   }
@@ -77,14 +88,9 @@ export class ClockSteps {
     this.#recentAtNs.fill(Number.NaN);
   }
 
-  /** The stamp without any clock steps. `floorNs`, `usualNs`: see `Floor`, `NeedMemory`. */
-  rectify(
-    sampledRobotNs: number,
-    receivedNs: number,
-    floorNs: number,
-    usualNs: number,
-    epoch?: number,
-  ): number {
+  /** Finds the stamp without any clock steps, `atNs`. */
+  rectify(sampledRobotNs: number, receivedNs: number, epoch?: number): void {
+    const { floorNs, usualNs } = this;
     let atNs = sampledRobotNs + this.#correctionNs;
     this.stepNs = 0;
     if (this.#count > 0) {
@@ -98,7 +104,6 @@ export class ClockSteps {
     }
     this.#epoch = epoch;
     this.#remember(atNs, receivedNs, floorNs);
-    return atNs;
   }
 
   #remember(atNs: number, receivedNs: number, floorNs: number): void {

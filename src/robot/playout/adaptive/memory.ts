@@ -23,14 +23,14 @@ export class NeedMemory {
   readonly #usual = new Float64Array(USUAL_SECONDS);
   readonly #sorted = new Float64Array(USUAL_SECONDS);
   readonly #cold: boolean;
-  #capNs: number;
+  #capNs = 0;
   #seconds = 0;
   #isBrief = false;
   /** Need of the current second so far. */
   secondNs = 0;
   /** Sixth largest wait of a typical second; 0 during the first second. */
   usualNs = 0;
-  levelNs: number;
+  levelNs = 0;
 
   constructor(parameters: AdaptiveParameters, prior?: PriorJson) {
     this.#parameters = parameters;

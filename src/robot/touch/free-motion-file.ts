@@ -1,11 +1,11 @@
 import { existsSync, readFileSync } from 'node:fs';
-import { TeleopError } from '../core/errors.ts';
-import { writeWhole } from '../files/write-whole.ts';
-import type { RobotModel } from '../geometry/robot-model.ts';
-import type { Driver } from '../robot/driver.ts';
-import type { RobotConfig } from '../robot/robot-config.ts';
-import { type FreeMotion, freeMotionSchema } from '../robot/touch/free-motion.ts';
-import { FreeMotionDriver } from '../robot/touch/free-motion-driver.ts';
+import { TeleopError } from '../../core/errors.ts';
+import { writeWhole } from '../../files/write-whole.ts';
+import type { RobotModel } from '../../geometry/robot-model.ts';
+import type { Driver } from '../driver.ts';
+import type { RobotConfig } from '../robot-config.ts';
+import { type FreeMotion, freeMotionSchema } from './free-motion.ts';
+import { FreeMotionDriver } from './free-motion-driver.ts';
 
 export type FreeMotionConfig = RobotConfig['freeMotion'];
 

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { readFileSync, readlinkSync } from 'node:fs';
-import type { SharedClock } from '../wire/shared-clock.ts';
+import type { SharedClock } from './shared-clock.ts';
 
 /**
  * Names this process's monotonic clock, so that two processes can find out that they share it: the boot of the kernel

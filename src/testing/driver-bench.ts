@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { pluginConfig } from '../../src/app/registry.ts';
-import { monotonicClock } from '../../src/core/time/clock.ts';
-import type { RobotModel } from '../../src/geometry/robot-model.ts';
-import type { TickStatus } from '../../src/messages/robot-state.ts';
-import { type Driver, type DriverPlugin, emptyReading, type JointReading } from '../../src/robot/driver.ts';
-import type { DriverFixture, RunningDevice } from './driver-fixture.ts';
+import { pluginConfig } from '../app/registry.ts';
+import { monotonicClock } from '../core/time/clock.ts';
+import type { RobotModel } from '../geometry/robot-model.ts';
+import type { TickStatus } from '../messages/robot-state.ts';
+import { type Driver, type DriverPlugin, emptyReading, type JointReading } from '../robot/driver.ts';
+import type { DeviceFixture, RunningDevice } from './device-fixture.ts';
 
 const MS = 1e6;
 const CYCLE_MS = 5;
@@ -113,9 +113,9 @@ export class DriverBench {
   readonly #name: string;
   readonly #plugin: DriverPlugin<unknown>;
   readonly #model: RobotModel;
-  readonly #fixture: DriverFixture | null;
+  readonly #fixture: DeviceFixture | null;
 
-  constructor(name: string, plugin: DriverPlugin<unknown>, model: RobotModel, fixture: DriverFixture | null) {
+  constructor(name: string, plugin: DriverPlugin<unknown>, model: RobotModel, fixture: DeviceFixture | null) {
     this.#name = name;
     this.#plugin = plugin;
     this.#model = model;

@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { temporaryFolder } from '../files/temporary-folder.ts';
-import type { Rig } from '../rig/rig.ts';
 import { createKey, writeKeyFile } from '../wire/secure/key-file.ts';
+import type { Rig } from './rig.ts';
 
 /** We start both roles: a key for this run only, unless the user set one or chose a plain link. */
 export function temporaryKey({ link }: Rig, name: string): { overrides: string[]; remove: () => void } {

@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { it } from 'node:test';
-import { temporaryFolder } from '../../test/temporary-folder.ts';
-import { loadModel } from '../rig/robot-models.ts';
-import { type Driver, emptyReading } from '../robot/driver.ts';
-import { withFreeMotion } from './free-motion-file.ts';
+import { loadModel } from '../../src/rig/robot-models.ts';
+import { type Driver, emptyReading } from '../../src/robot/driver.ts';
+import { withFreeMotion } from '../../src/robot/touch/free-motion-file.ts';
+import { temporaryFolder } from '../temporary-folder.ts';
 
 const folder = temporaryFolder();
 

@@ -1,0 +1,1 @@
+"""Serves a LeRobot checkpoint with openpi's protocol: MessagePack over WebSocket."""

@@ -1,0 +1,3 @@
+import { useOwnLibrary } from '../app/own-library.ts';
+
+useOwnLibrary();

@@ -1,0 +1,4 @@
+import { testCamera } from 'farhand/testing';
+import plugin from './index.js';
+
+testCamera('NAME', plugin);

@@ -1,0 +1,13 @@
+import { testInput } from 'farhand/testing';
+import plugin from './index.js';
+
+/** What the device sends: a hand with the clutch closed. */
+function message() {
+  const view = new DataView(new ArrayBuffer(14));
+  for (const [i, metres] of [0.1, 1.2, -0.3].entries()) view.setFloat32(4 * i, metres, true);
+  view.setUint8(12, 64);
+  view.setUint8(13, 1);
+  return new Uint8Array(view.buffer);
+}
+
+testInput('NAME', plugin, { message });
