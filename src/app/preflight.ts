@@ -6,32 +6,22 @@ import { listen } from '../console/listener.ts';
 import { unwritable } from '../files/write-whole.ts';
 import { type ArmRig, armRigs } from '../rig/arms.ts';
 import type { Rig } from '../rig/rig.ts';
-import { loadModel, rigModel } from '../rig/robot-models.ts';
-import { createPolicy } from '../robot/playout/policy.ts';
-import { NO_GRIPPER } from '../robot/robot-config.ts';
 import type { SocketSpec } from '../wire/reactor.ts';
 import { checkHost, socketError } from '../wire/transports/socket-error.ts';
-import { inputConfigs, inputSockets } from './open-operator.ts';
-import { readLimits } from './recorder-thread.ts';
-import { loadPlugin, pluginConfig } from './registry.ts';
-
-export type Starting = 'robot' | 'operator' | 'console';
+import { checkSettings, type Starting } from './check-settings.ts';
+import { inputSockets } from './open-operator.ts';
 
 /**
- * Throws the errors these processes would throw when started: unknown models, plug-ins and settings, folders
- * that cannot be written to, ports in use. Starts and creates nothing. `except`: settings whose ports the
- * caller itself holds.
+ * Throws the errors these processes would throw when started: settings they reject, folders that cannot be written
+ * to, ports in use. Starts and creates nothing. `except`: settings whose ports the caller itself holds.
  */
 export async function preflight(
   rig: Rig,
   starting: readonly Starting[],
   except: readonly string[] = [],
 ): Promise<void> {
-  for (const arm of armRigs(rig)) {
-    rigModel(arm.rig);
-    if (starting.includes('robot')) await checkRobot(arm.rig);
-    if (starting.includes('operator')) await checkOperator(arm.rig);
-  }
+  await checkSettings(rig, starting);
+  if (starting.includes('operator')) checkFolders(rig);
   if (starting.includes('console') && !except.includes('console.port')) await checkPage(rig);
   const sockets = (await Promise.all(starting.map((role) => socketsOf(rig, role)))).flat();
   for (const spec of sockets)
@@ -44,26 +34,7 @@ async function checkPage(rig: Rig): Promise<void> {
   await new Promise((resolve) => server.close(resolve));
 }
 
-async function checkRobot(rig: Rig): Promise<void> {
-  const { driver, options, gripper, gripperOptions, playout, pair } = rig.robot;
-  pluginConfig('driver', driver, await loadPlugin('driver', driver), options);
-  if (gripper !== NO_GRIPPER)
-    pluginConfig('gripper', gripper, await loadPlugin('gripper', gripper), gripperOptions);
-  createPolicy(playout);
-  if (pair !== null) loadModel(pair.model);
-  await checkCameras(rig);
-}
-
-/** Checks sources and settings; whether a camera is connected shows when it is opened. */
-export async function checkCameras({ cameras }: Rig): Promise<void> {
-  for (const { source, options } of Object.values(cameras.list))
-    pluginConfig('camera', source, await loadPlugin('camera', source), options);
-}
-
-async function checkOperator(rig: Rig): Promise<void> {
-  createPolicy(rig.operator.handPlayout);
-  await inputConfigs(rig);
-  readLimits(rig.record.limits);
+function checkFolders(rig: Rig): void {
   if (rig.trace.dir !== '') expectFolder(rig.trace.dir, 'trace.dir');
   if (rig.record.start === 'engage') expectFolder(rig.record.dir, 'record.dir');
 }

@@ -2,7 +2,7 @@ import { mkdirSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { eventText, startCameraThread } from '../app/cameras.ts';
-import { checkCameras } from '../app/preflight.ts';
+import { checkCameras } from '../app/check-settings.ts';
 import { type CameraSeen, CameraWatch } from '../camera/watch.ts';
 import { Counters } from '../core/counters.ts';
 import { TeleopError } from '../core/errors.ts';

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { checkSettings } from '../app/check-settings.ts';
 import { TeleopError } from '../core/errors.ts';
 import { closest } from '../core/suggest.ts';
 import { loadRig, rigNames, rigSchema } from '../rig/rig.ts';
@@ -17,7 +18,7 @@ schema    JSON Schema of a rig file, for editors`,
     if (action === 'rigs') console.log(rigNames().join('\n'));
     else if (action === 'schema')
       console.log(JSON.stringify(z.toJSONSchema(rigSchema, { io: 'input' }), null, 2));
-    else if (action === 'explain') explain(given);
+    else if (action === 'explain') await explain(given);
     else
       throw new TeleopError('bad-option', `config has no action "${action}"`, {
         hint: 'Use explain, rigs or schema.',
@@ -41,11 +42,10 @@ function chosen(entries: readonly Entry[], key: string | undefined): readonly En
   });
 }
 
-function explain(given: Given): void {
-  const entries = chosen(
-    loadRig(String(given.values['rig'] ?? 'demo'), given.overrides).entries,
-    given.words[1],
-  );
+async function explain(given: Given): Promise<void> {
+  const rig = loadRig(String(given.values['rig'] ?? 'demo'), given.overrides);
+  await checkSettings(rig.config, ['robot', 'operator']);
+  const entries = chosen(rig.entries, given.words[1]);
   if (given.values['json'] === true) {
     console.log(JSON.stringify(entries));
     return;

@@ -234,6 +234,33 @@ describe('command line', () => {
     assert.match(stderr, /broken\.yaml cannot be read: .*line/s);
   });
 
+  it('rejects a rig file without settings, which would otherwise start the arm of the demo', async () => {
+    const file = path.join(temporaryFolder(), 'empty.yaml');
+    for (const text of ['', '# nothing yet\n', '{}', '[]', 'ur3']) {
+      writeFileSync(file, text);
+      const { code, stderr } = await farhand(['robot', '--rig', file]);
+      assert.equal(code, 2, text);
+      assert.match(stderr, /empty\.yaml has no settings.*farhand config rigs/s);
+    }
+  });
+
+  it('explains no settings that a robot or an operator would reject', async () => {
+    for (const [setting, reason] of [
+      ['robot.jointRanges={elbo: {minRad: 0}}', /has no joint "elbo"/],
+      ['robot.jointRanges.__proto__.minRad=0', /unknown setting "robot\.jointRanges\.__proto__"/],
+      ['robot.options.sped=1', /sped/],
+      ['robot.playout=fixd:20', /fixd/],
+      ['robot.groundZM=0.3', /home pose/],
+      ['operator.input=page2', /is not one of operator\.inputs/],
+      ['operator.inputs.scripted.sped=1', /sped/],
+      ['model=ur33', /ur33/],
+    ] as const) {
+      const { code, stderr } = await farhand(['config', 'explain', setting]);
+      assert.equal(code, 2, setting);
+      assert.match(stderr, reason);
+    }
+  });
+
   it('accepts rig=NAME among the settings', async () => {
     const { stdout } = await farhand(['config', 'explain', '--json', 'rig=piper', 'operator.hz=50']);
     const entries = JSON.parse(stdout) as { key: string; value: unknown; source: string }[];

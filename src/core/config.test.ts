@@ -162,7 +162,9 @@ describe('overrides', () => {
   });
 
   it('with odd keys are unknown settings and change nothing else', () => {
-    for (const key of ['__proto__', '__proto__.polluted', 'constructor.polluted', 'robot.__proto__.polluted'])
+    const keys = ['__proto__', '__proto__.polluted', 'constructor.polluted', 'robot.__proto__.polluted'];
+    // Any name is a key of a record.
+    for (const key of [...keys, 'inputs.__proto__', 'inputs.__proto__.polluted', 'inputs.scripted.__proto__'])
       for (const value of ['1', '{"a":1}']) {
         const error = errorOf(() =>
           resolveConfig(schema, [layer('command line', overrideTree(`${key}=${value}`, parse))]),

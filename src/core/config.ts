@@ -81,6 +81,11 @@ function merge(
 ): void {
   for (const [name, value] of Object.entries(from)) {
     const key = path === '' ? name : `${path}.${name}`;
+    // Schemas and plain objects would drop it without a word.
+    if (name === '__proto__')
+      throw new TeleopError('bad-config', `unknown setting "${key}" (from ${source})`, {
+        hint: 'No setting, joint or device can have this name.',
+      });
     if (isTree(value)) {
       if (!isTree(into[name])) into[name] = emptyTree();
       merge(into[name] as ConfigTree, value, key, source, sources);

@@ -173,7 +173,7 @@ export function loadRig(nameOrPath: string, overrides: readonly string[]): Loade
   const layers: ConfigLayer[] = [];
   const file = rigFile(nameOrPath);
   const notes: string[] = [];
-  const own = withoutForeignOptions(readYaml(file) as ConfigTree, overrides, notes);
+  const own = withoutForeignOptions(settingsOf(file), overrides, notes);
   layers.push({ source: `rig ${path.basename(file)}`, values: own });
   for (const text of overrides)
     layers.push({
@@ -187,6 +187,16 @@ export function loadRig(nameOrPath: string, overrides: readonly string[]): Loade
     layers.map(({ source, values }) => ({ source, values: withPerson(values) })),
   );
   return { ...resolved, notes };
+}
+
+/** An empty file is a mistake: with nothing but defaults it would start the demo's arm. */
+function settingsOf(file: string): ConfigTree {
+  const read = readYaml(file);
+  if (typeof read === 'object' && read !== null && !Array.isArray(read) && Object.keys(read).length > 0)
+    return read as ConfigTree;
+  throw new TeleopError('bad-config', `rig file ${file} has no settings`, {
+    hint: 'Start from a shipped rig (`farhand config rigs`), or set at least `model: ur3`.',
+  });
 }
 
 /** `robot.driver=sim` on the rig of a real robot: the file's options are those of another driver. */
