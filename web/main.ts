@@ -5,7 +5,7 @@ import { CameraViewStrip } from './camera/views.ts';
 import { atMostEvery, element, setAttribute, setText } from './dom.ts';
 import { Drive } from './drive/drive.ts';
 import { gamepad } from './drive/gamepad.ts';
-import { pulseGamepad } from './feel/touch.ts';
+import { pulseGamepad, pulseReport } from './feel/touch.ts';
 import { HandoverRequests } from './fleet/handover-requests.ts';
 import { SessionPanel } from './fleet/session-panel.ts';
 import { Panels } from './layout/panels.ts';
@@ -185,6 +185,7 @@ function receive(message: ServerMessage): void {
   window.__farhand.lastTelemetry = message;
   commands.add(message.closed, nowMs / 1000);
   if (router.page === 'operate') {
+    feel(message, nowMs);
     view?.show(message, nowMs);
     latency.show(message, nowMs);
     fingers.show(message);
@@ -197,13 +198,20 @@ function receive(message: ServerMessage): void {
     recordCard.update(message);
     touchLine.update(message);
     plots.show(message, nowMs);
-    const pulse = touch.step(touchNm(message.robot?.externalNm ?? null), nowMs);
-    if (pulse !== null) touchLine.felt(message);
-    if (pulse !== null && message.input.active === 'page') pulseGamepad(gamepad(), pulse);
   }
   tour.update(message, nowMs);
   pages.show(message, nowMs);
   showState();
+}
+
+/** Before anything is drawn: a person notices a late pulse. */
+function feel(message: Telemetry, nowMs: number): void {
+  const pulse = touch.step(touchNm(message.robot?.externalNm ?? null), nowMs);
+  if (pulse === null) return;
+  touchLine.felt(message);
+  if (message.input.active !== 'page' || !pulseGamepad(gamepad(), pulse)) return;
+  const report = pulseReport(message, pulse, 'gamepad');
+  if (report !== null) link.send(report);
 }
 
 function showHello({ model, cameras: names = [], stereo = [], ...hello }: ConsoleHello): void {

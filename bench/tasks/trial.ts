@@ -28,6 +28,8 @@ const LOG_S = 0.005;
 const COLLISION_N = 30;
 /** Contacts flicker: an event is over, or lasts, after this long. */
 const LASTING_S = 0.2;
+/** States that a person may look back: five seconds. */
+const PAST = 1000;
 const DATAGRAM_BYTES = 600;
 /** Robot ports are below this, see `joinLocally`. */
 const FIRST_OPERATOR_PORT = 5000;
@@ -124,7 +126,12 @@ class WorldLog {
   collisions = 0;
   newest = WORLD_STATE.create();
   readonly #driver: WorldDriver;
-  readonly #past: { atS: number; state: WorldState }[] = [];
+  /** A ring: making a state costs as much as two milliseconds of physics. */
+  readonly #past = Array.from({ length: PAST }, () => ({
+    atS: Number.POSITIVE_INFINITY,
+    state: WORLD_STATE.create(),
+  }));
+  #count = 0;
   /** When something was last held, and when the arm was last hit. */
   #heldS = Number.NEGATIVE_INFINITY;
   #hitS = Number.NEGATIVE_INFINITY;
@@ -139,10 +146,10 @@ class WorldLog {
   }
 
   note(atS: number, isClosed: boolean): void {
-    const state = WORLD_STATE.create();
+    const entry = this.#past[this.#count++ % PAST]!;
+    const { state } = entry;
+    entry.atS = atS;
     this.#driver.world.read(state);
-    this.#past.push({ atS, state });
-    if (this.#past.length > 1000) this.#past.shift();
     if (!isClosed) this.#heldS = Number.NEGATIVE_INFINITY;
     else if (state.held >= 0) this.#heldS = atS;
     else if (atS - this.#heldS > LASTING_S && Number.isFinite(this.#heldS)) {
@@ -157,12 +164,10 @@ class WorldLog {
   }
 
   at(atS: number, out: WorldState): void {
-    let found = this.#past[0]!;
-    for (let i = this.#past.length - 1; i >= 0; i--) {
-      found = this.#past[i]!;
-      if (found.atS <= atS) break;
-    }
-    out.packed.set(found.state.packed);
+    const first = Math.max(0, this.#count - PAST);
+    let at = this.#count - 1;
+    while (at > first && this.#past[at % PAST]!.atS > atS) at--;
+    out.packed.set(this.#past[at % PAST]!.state.packed);
   }
 }
 

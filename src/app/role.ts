@@ -125,10 +125,17 @@ export function startRole(
           arms,
           ready.stampSource,
           recorder,
-          (event) => {
-            const isKnown = cameraNames(rig).includes(event.camera);
-            if (isKnown) video.fromConsole(event);
-            return isKnown;
+          {
+            onVideo: (event) => {
+              const isKnown = cameraNames(rig).includes(event.camera);
+              if (isKnown) video.fromConsole(event);
+              return isKnown;
+            },
+            onPulse: (event) => {
+              const driven = traces[Atomics.load(drivenFlag(memory), 0)];
+              void driven?.then((opened) => opened?.pulse(event)).catch(() => {});
+              return null;
+            },
           },
           () => traceTrouble,
         ),

@@ -13,6 +13,7 @@ import { sideRequestSchema } from '../messages/desk-requests.ts';
 import { knowsMotors, MOTOR_FIELDS, type MotorHealth, type MotorReport } from '../messages/motor-health.ts';
 import type { Person } from '../messages/person.ts';
 import { PLAYOUT_MODES } from '../messages/playout-request.ts';
+import type { PulseEvent } from '../messages/pulse-event.ts';
 import { drivenFlag } from '../messages/role-flags.ts';
 import type { ClosedCommand, InputStream, Telemetry, WorldTelemetry } from '../messages/telemetry.ts';
 import { OUTCOMES, SEGMENTS, TRACE, type TraceRecord } from '../messages/trace-record.ts';
@@ -55,7 +56,7 @@ export class TelemetryPublisher {
   readonly #build: () => Telemetry | null;
   readonly #recorder: RecorderThread;
   readonly #person: PersonBoard;
-  readonly #onVideo: (event: VideoEvent) => boolean;
+  readonly #traced: TracedEvents;
   #dueMs = 0;
 
   private constructor(
@@ -63,14 +64,14 @@ export class TelemetryPublisher {
     counters: Counters,
     recorder: RecorderThread,
     person: SharedArrayBuffer,
-    onVideo: (event: VideoEvent) => boolean,
+    traced: TracedEvents,
     build: () => Telemetry | null,
     contactChanged: () => boolean,
   ) {
     this.#socket = socket;
     this.#recorder = recorder;
     this.#person = personBoard(person);
-    this.#onVideo = onVideo;
+    this.#traced = traced;
     this.#build = build;
     socket.on('error', () => {});
     const boundary = new EntryBoundary('telemetry port');
@@ -92,16 +93,13 @@ export class TelemetryPublisher {
     }, CONTACT_MS);
   }
 
-  /**
-   * `onVideo` receives the timing of pictures at a console and returns false for an unknown camera.
-   * `trouble`: why this process cannot write a file at the moment, or empty.
-   */
+  /** `trouble`: why this process cannot write a file at the moment, or empty. */
   static open(
     rig: Rig,
     arms: readonly TelemetryArm[],
     stampSource: string,
     recorder: RecorderThread,
-    onVideo: (event: VideoEvent) => boolean,
+    traced: TracedEvents,
     trouble: () => string = () => '',
   ): Promise<TelemetryPublisher> {
     const socket = createSocket('udp4');
@@ -120,7 +118,7 @@ export class TelemetryPublisher {
             new Counters(memory.counters),
             recorder,
             memory.person,
-            onVideo,
+            traced,
             builderOf(arms, stampSource, recorder, trouble),
             anyOf(arms.map((arm) => contactWatch(arm.memory, arm.model.joints.length))),
           ),
@@ -142,7 +140,8 @@ export class TelemetryPublisher {
   #onRequest(bytes: Uint8Array): Reason | null {
     const request = parseJson(bytes.subarray(TAG_BYTES), sideRequestSchema, MAX_REQUEST_BYTES);
     if (typeof request === 'string') return request;
-    if (request.kind === 'video') return this.#onVideo(request) ? null : 'malformed';
+    if (request.kind === 'video') return this.#traced.onVideo(request) ? null : 'malformed';
+    if (request.kind === 'pulse') return this.#traced.onPulse(request);
     if (request.kind === 'person') return this.#takePerson(request.name, request.person);
     this.#recorder.request(request);
     return null;
@@ -183,6 +182,14 @@ export class TelemetryPublisher {
     clearInterval(this.#timer);
     this.#socket.close();
   }
+}
+
+/** What a console reports for the trace. */
+export interface TracedEvents {
+  /** The timing of a picture; false for an unknown camera. */
+  onVideo(event: VideoEvent): boolean;
+  /** A contact that the person felt. */
+  onPulse(event: PulseEvent): null;
 }
 
 /** Calls all of them, every time. */
@@ -252,6 +259,7 @@ function telemetryBuilder(
     if (inWorld !== null) recorder.onWorld(shown.operatorNs, inWorld);
     const ageMs = (shown.operatorNs - shown.stateReceivedNs) / 1e6;
     const connected = ageMs < CONNECTED_MS;
+    const publishedNs = monotonicClock.nowNs();
     return {
       kind: 'telemetry',
       model: model.name,
@@ -309,7 +317,9 @@ function telemetryBuilder(
             limitedBy: connected ? shown.limitedBy : '',
             externalNm: torques(shown.externalNm),
             gripperN: finite(shown.gripperN),
-            readingMs: finite((monotonicClock.nowNs() - shown.stateRobotNs + shown.offsetNs) / 1e6),
+            readingMs: finite((publishedNs - shown.stateRobotNs + shown.offsetNs) / 1e6),
+            readNs: finite(Math.round(shown.stateRobotNs)),
+            publishedNs: Math.round(publishedNs),
             clearanceM: finite(shown.clearanceM),
             nearest,
             ...(motors && { motors }),

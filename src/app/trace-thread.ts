@@ -1,4 +1,5 @@
 import { deferred } from '../core/deferred.ts';
+import type { PulseEvent } from '../messages/pulse-event.ts';
 import type { VideoEvent } from '../messages/video-event.ts';
 import type { Rig } from '../rig/rig.ts';
 import type { RoleMemory } from './role-memory.ts';
@@ -16,6 +17,7 @@ export interface ClosedTrace {
 export interface TraceThread {
   path: string;
   video(event: VideoEvent): void;
+  pulse(event: PulseEvent): void;
   close(): Promise<ClosedTrace>;
 }
 
@@ -68,6 +70,7 @@ export async function startTraceThread(
   return {
     path,
     video: order,
+    pulse: order,
     close: () => {
       order('close');
       return closed.promise;

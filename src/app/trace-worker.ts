@@ -1,6 +1,7 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { RecordRing } from '../core/memory/ring.ts';
 import { monotonicClock } from '../core/time/clock.ts';
+import type { PulseEvent } from '../messages/pulse-event.ts';
 import { TRACE } from '../messages/trace-record.ts';
 import type { VideoEvent } from '../messages/video-event.ts';
 import { jointsCount, jointsReader } from '../operator/joints-ring.ts';
@@ -9,6 +10,7 @@ import { MotionMatcher } from '../trace/motion.ts';
 import { MotionCorrelator } from '../trace/motion-latency.ts';
 import { MotionQueue } from '../trace/motion-queue.ts';
 import { motionLine, type TraceSession } from '../trace/stamps.ts';
+import { type TouchRecord, touchLine } from '../trace/touch.ts';
 import { type VideoRecord, videoLine } from '../trace/video.ts';
 import { type FailedMessage, failedMessage } from './worker-host.ts';
 
@@ -23,7 +25,7 @@ export interface TraceStart {
   camerasOnRobot: boolean;
 }
 
-export type TraceOrder = VideoEvent | 'close';
+export type TraceOrder = VideoEvent | PulseEvent | 'close';
 
 export type TraceMessage =
   | { kind: 'ready'; path: string }
@@ -65,6 +67,11 @@ function videoRecord(event: VideoEvent): VideoRecord {
     offsetNs: offset,
     uncertaintyNs: linkNs + (event.pageUncertaintyNs ?? 0),
   };
+}
+
+function touchRecord({ device, strength, readNs, publishedNs, givenNs, ...event }: PulseEvent): TouchRecord {
+  const clock = { offsetNs, uncertaintyNs: uncertaintyNs + event.pageUncertaintyNs };
+  return { device, strength, readNs, publishedNs, givenNs, ...clock };
 }
 
 function takeJoints(): void {
@@ -111,7 +118,10 @@ try {
   const { path } = writer;
   const timer = setInterval(() => drain(writer), DRAIN_MS);
   parentPort?.on('message', (order: TraceOrder) => {
-    if (order !== 'close') return writer.note(videoLine(videoRecord(order)));
+    if (order !== 'close')
+      return writer.note(
+        order.kind === 'pulse' ? touchLine(touchRecord(order)) : videoLine(videoRecord(order)),
+      );
     clearInterval(timer);
     drain(writer, false);
     writer.close(ring.dropped);

@@ -45,6 +45,7 @@ async function report(given: Given, paths: readonly string[]): Promise<number> {
   const files = await readAll(paths, (record) => builder.add(record), {
     onMotion: (motion) => builder.addMotion(motion),
     onVideo: (frame) => builder.addVideo(frame),
+    onTouch: (touch) => builder.addTouch(touch),
   });
   const finished = builder.finish();
   if (html !== undefined) await writeOut(html, (put) => put(reportPage(finished, files)));

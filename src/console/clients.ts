@@ -2,6 +2,7 @@ import { EntryBoundary } from '../core/entry-boundary.ts';
 import { encodeEnvelope, XR_MAX_BYTES, xrAsksEstop, xrStamps } from '../input/codecs/webxr-codec.ts';
 import type { LinkRequest, ReplayRequest } from '../messages/console.ts';
 import type { AccessMessage, AccessRefusal, AccessState } from '../messages/console-access.ts';
+import type { PulseEvent, PulseReport } from '../messages/pulse-event.ts';
 import type { DeskRequest } from '../messages/telemetry.ts';
 import { writeTag } from '../wire/codecs/frame.ts';
 import type { Caller } from './access.ts';
@@ -19,7 +20,10 @@ const REPEAT_REFUSAL_MS = 1000;
  * Forwards a page's request to the operator, to the process that runs the emulated link of a demo, or to a replay.
  * `page` is the number of the page that sent it.
  */
-export type Forward = (request: DeskRequest | LinkRequest | ReplayRequest, page: number) => void;
+export type Forward = (request: OperatorRequest | LinkRequest | ReplayRequest, page: number) => void;
+
+/** A pulse has its own route: the console converts its stamp. */
+type OperatorRequest = Exclude<DeskRequest, PulseReport>;
 
 /** A page's connection: a WebSocket or something with the same interface. */
 export interface PageSocket {
@@ -35,7 +39,9 @@ export interface PageSocket {
 export interface ClientsOptions {
   access: { stillKnown(caller: Caller): boolean };
   /** To the operator process: the console's own requests, and hand samples. */
-  ask(request: DeskRequest): void;
+  ask(request: OperatorRequest): void;
+  /** A pulse that the page in control gave, for the trace. */
+  pulse?(event: PulseEvent): void;
   hands(bytes: Uint8Array): void;
   nowNs(): number;
   /** Address for peer connections; empty for all. */
@@ -151,9 +157,11 @@ export class ConsoleClients {
       return this.#refuse(client, claimedKind(data, request), isViewer ? 'viewer' : 'malformed');
     if (request.kind === 'control') return this.#control(client, request.action);
     if (client.path.receive(request, receivedNs)) return;
+    if (request.kind === 'pulse') return this.#receivePulse(client, request);
     const refusal = this.#refusal(client, request);
     if (refusal !== null) this.#refuse(client, request.kind, refusal);
-    else forward(request.kind === 'hand' ? stamped(request, client) : (request as DeskRequest), client.page);
+    else
+      forward(request.kind === 'hand' ? stamped(request, client) : (request as OperatorRequest), client.page);
   }
 
   /** Null: permitted. The first action takes control if no page has it. */
@@ -204,6 +212,14 @@ export class ConsoleClients {
     this.#options.hands(this.#datagram.slice(0, at + length));
   }
 
+  /** No action: a page that is not in control stays so, and nothing of it is traced. */
+  #receivePulse(client: Client, { givenMs, ...pulse }: PulseReport): void {
+    const givenNs = client.path.toOperatorNs(givenMs * 1e6);
+    if (this.lease.holder !== client || !Number.isFinite(givenNs)) return;
+    const pageUncertaintyNs = Math.round(client.path.uncertaintyNs);
+    this.#options.pulse?.({ ...pulse, givenNs: Math.round(givenNs), pageUncertaintyNs });
+  }
+
   /** Poses arrive all the time, so their rejection is reported at most once a second. */
   #refuse(client: Client, request: string, reason: AccessRefusal): void {
     this.#options.onRefused?.(reason);
@@ -245,11 +261,13 @@ export class ConsoleClients {
   }
 }
 
+type Hand = DeskRequest & { kind: 'hand' };
+
 /**
  * Adds the page's number to its hand and, if the page's clock is known, the sample time on the operator's
  * clock.
  */
-function stamped({ takenMs, ...hand }: DeskRequest & { kind: 'hand' }, { path, page }: Client): DeskRequest {
+function stamped({ takenMs, ...hand }: Hand, { path, page }: Client): Hand {
   const takenNs = takenMs === undefined ? Number.NaN : path.toOperatorNs(takenMs * 1e6);
   return Number.isFinite(takenNs) ? { ...hand, page, takenNs: Math.round(takenNs) } : { ...hand, page };
 }

@@ -49,6 +49,11 @@ export class HeadsetPath {
     return this.#clock.toOperatorNs(pageNs);
   }
 
+  /** Of `toOperatorNs`. */
+  get uncertaintyNs(): number {
+    return this.#clock.uncertaintyNs;
+  }
+
   /** False: the message is not about the path. */
   receive(message: PageRequest, receivedNs: number): boolean {
     if (message.kind === 'probed') this.#probed(message, receivedNs);

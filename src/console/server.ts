@@ -91,6 +91,7 @@ export async function startConsole(
     access,
     ask: (request) => operator.forward(request),
     hands: (bytes) => operator.hands(bytes),
+    pulse: (event) => operator.pulse(event),
     nowNs: monotonicClock.nowNs,
     rtcAddress: isLoopback(rig.console.host) ? '127.0.0.1' : rig.console.host.replace(/^0\.0\.0\.0$/, ''),
     warn: (text) => console.error(`farhand: ${text}`),

@@ -1,4 +1,5 @@
 import { createSocket } from 'node:dgram';
+import type { PulseEvent, PulseReport } from '../messages/pulse-event.ts';
 import type { DeskRequest } from '../messages/telemetry.ts';
 import { parseTelemetry } from '../messages/telemetry-schema.ts';
 import type { VideoEvent } from '../messages/video-event.ts';
@@ -10,10 +11,11 @@ const MAX_REQUEST_BYTES = 1472;
 
 /** Connects a page's server to the operator process on the same machine. */
 export interface OperatorLink {
-  forward(request: DeskRequest): void;
+  forward(request: Exclude<DeskRequest, PulseReport>): void;
   /** Sends a whole datagram; the link takes ownership of the bytes. */
   hands(bytes: Uint8Array): void;
   video(event: VideoEvent): void;
+  pulse(event: PulseEvent): void;
   /** Validated telemetry, unchanged. */
   onTelemetry(listener: (text: string) => void): void;
   close(): void;
@@ -43,6 +45,7 @@ export function openOperatorLink({
       socket.send(datagram, deskPort, '127.0.0.1', () => {});
     },
     video: (event) => send(telemetryPort, writeFrame('request', event, bytes)),
+    pulse: (event) => send(telemetryPort, writeFrame('request', event, bytes)),
     onTelemetry(listener) {
       socket.on('message', (data, from) => {
         if (from.port !== telemetryPort || from.address !== '127.0.0.1') return;

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { personName, personSchema } from './person.ts';
 import { PLAYOUT_MODES, PLAYOUT_QUALITIES } from './playout-request.ts';
+import { PULSE_DEVICES, type PulseEvent } from './pulse-event.ts';
 import type { DeskRequest } from './telemetry.ts';
 import type { VideoEvent } from './video-event.ts';
 import { MAX_TASK_CHARS } from './world-state.ts';
@@ -53,6 +54,16 @@ const video = z.strictObject({
   pageUncertaintyNs: stamp.nullable(),
 }) satisfies z.ZodType<VideoEvent>;
 
+const pulseFields = {
+  ...{ kind: z.literal('pulse'), device: z.enum(PULSE_DEVICES), strength: z.number().min(0).max(1) },
+  ...{ readNs: stamp, publishedNs: stamp },
+};
+const pulse = z.strictObject({ ...pulseFields, givenMs: z.number() });
+const givenPulse = z.strictObject({
+  ...pulseFields,
+  ...{ givenNs: stamp, pageUncertaintyNs: stamp },
+}) satisfies z.ZodType<PulseEvent>;
+
 /** The page's hand; the input checks its range. */
 const hand = z.strictObject({
   ...{ kind: z.literal('hand'), positionM: vector(3), quatXyzw: vector(4), gripper: z.number() },
@@ -64,7 +75,7 @@ export type DeskActionRequest = z.infer<typeof action>;
 export const deskActionSchema: z.ZodType<DeskActionRequest, unknown> = action;
 
 /** On its telemetry port, which is independent of the control thread. */
-export const sideRequestSchema = z.discriminatedUnion('kind', [record, video, person]);
+export const sideRequestSchema = z.discriminatedUnion('kind', [record, video, person, givenPulse]);
 
 /** From a page to its console. */
 export const deskRequestSchemas = [
@@ -72,4 +83,5 @@ export const deskRequestSchemas = [
   record,
   hand,
   person,
+  pulse,
 ] as const satisfies readonly z.ZodType<DeskRequest>[];

@@ -50,7 +50,7 @@ const robot = z.object({
   motors: motors.exactOptional(),
   externalNm: numbers(64).nullable().exactOptional(),
   gripperN: maybe.exactOptional(),
-  readingMs: maybe.exactOptional(),
+  ...{ readingMs: maybe.exactOptional(), readNs: maybe.exactOptional(), publishedNs: maybe.exactOptional() },
 });
 
 export const worldSchema = z.object({

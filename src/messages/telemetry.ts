@@ -1,6 +1,7 @@
 import type { MotorReport } from './motor-health.ts';
 import type { Person } from './person.ts';
 import type { PlayoutMode, PlayoutQuality } from './playout-request.ts';
+import type { PulseReport } from './pulse-event.ts';
 import type { RecorderStatus, RecordRequest, RowSource } from './recording.ts';
 import type { LimitedBy, SupervisorState } from './robot-state.ts';
 import type { WorldOutcome } from './world-state.ts';
@@ -84,6 +85,9 @@ export interface Telemetry {
     gripperN?: number | null;
     /** Age of the robot’s reading when this was sent; part of the time from a contact to the page. */
     readingMs?: number | null;
+    /** When the robot took the reading, its clock, and when this was sent, operator’s clock. */
+    readNs?: number | null;
+    publishedNs?: number | null;
     /** What keeps the arm from following its commands. */
     limitedBy: LimitedBy;
     /** Distance of the nearest two surfaces that may not touch, and their names; null: none watched. */
@@ -220,6 +224,8 @@ export type DeskRequest =
   | { kind: 'person'; name: string; person: Person }
   /** Starts a task of the simulated world over: empty keeps the task, null takes the next seed. */
   | { kind: 'world'; task: string; seed: number | null }
+  /** A contact was felt: for the trace. */
+  | PulseReport
   | RecordRequest
   | {
       kind: 'hand';

@@ -12,6 +12,7 @@ import {
   type TraceHeader,
   type TraceMotion,
 } from './stamps.ts';
+import type { TouchRecord } from './touch.ts';
 import type { VideoRecord } from './video.ts';
 
 export interface TraceFileInfo {
@@ -33,6 +34,7 @@ export type OnRecord = (record: TraceRecord) => void;
 export interface OtherLines {
   onMotion?: (motion: TraceMotion) => void;
   onVideo?: (frame: VideoRecord) => void;
+  onTouch?: (touch: TouchRecord) => void;
 }
 export type OnProgress = (readBytes: number, totalBytes: number) => void;
 
@@ -117,6 +119,7 @@ function takeLine(text: string, info: TraceFileInfo, onRecord: OnRecord, others:
     onRecord(line.record);
   } else if (line.kind === 'motion') others.onMotion?.(line.motion);
   else if (line.kind === 'video') others.onVideo?.(line.frame);
+  else if (line.kind === 'touch') others.onTouch?.(line.touch);
   else if (line.kind === 'header') info.header ??= line;
   else if (line.kind === 'footer') info.footer = line;
   else if (line.kind === 'bad' && line.reason === 'unsupported-format') throw unsupported(info.path);

@@ -7,6 +7,7 @@ import type { TraceFileInfo } from './read-file.ts';
 import { OUTER_HOPS, type TraceReport } from './report.ts';
 import { notesOf } from './report-notes.ts';
 import type { TraceHeader } from './stamps.ts';
+import { TOUCH_SEGMENTS } from './touch.ts';
 import { clockText, spellText, verdictOf } from './verdict.ts';
 import { VIDEO_SEGMENTS } from './video.ts';
 
@@ -23,7 +24,13 @@ export function reportText(report: TraceReport, files: readonly TraceFileInfo[] 
     rows.push(
       row('Hand to motion', 'sampled → moved', { latencyNs: report.handToMotionNs, variationNs: null }),
     );
-  const sections = [facts(report, files), table(rows, columns), ...videoLines(report), ...spellLines(report)];
+  const sections = [
+    facts(report, files),
+    table(rows, columns),
+    ...videoLines(report),
+    ...touchLines(report),
+    ...spellLines(report),
+  ];
   const notes = notesOf(report, files);
   if (notes.length > 0) sections.push(notes.map((note) => `Note: ${note}.`));
   return `${sections.map((lines) => lines.join('\n')).join('\n\n')}\n`;
@@ -70,6 +77,18 @@ function videoLines({ video }: TraceReport): string[][] {
       (clock === null ? '' : `; clock ±${formatMs(clock.p50)}, ±${formatMs(clock.max)} at worst`),
     ...VIDEO_SEGMENTS.map((name) => `  ${name.padEnd(9)} ${wordsOf(segmentsNs[name])}`),
   ]);
+}
+
+function touchLines({ touch }: TraceReport): string[][] {
+  if (touch === null) return [];
+  const { pulses, totalNs, segmentsNs, clockUncertaintyNs: clock } = touch;
+  return [
+    [
+      `Touch: ${pulses} pulses, contact read → pulse ${wordsOf(totalNs)}` +
+        (clock === null ? '' : `; clock ±${formatMs(clock.p50)}, ±${formatMs(clock.max)} at worst`),
+      ...TOUCH_SEGMENTS.map((name) => `  ${name.padEnd(9)} ${wordsOf(segmentsNs[name])}`),
+    ],
+  ];
 }
 
 const wordsOf = (p: Percentiles | null): string => {

@@ -17,6 +17,7 @@ import { type ReportDetail, ReportDetailBuilder } from './report-detail.ts';
 import { handToMotionNs, hopsNs, oneWayNs } from './segments.ts';
 import { Sequencer } from './sequencer.ts';
 import type { TraceMotion } from './stamps.ts';
+import { type TouchRecord, type TouchReport, TouchReportBuilder } from './touch.ts';
 import { type VideoRecord, type VideoReport, VideoReportBuilder } from './video.ts';
 
 /** The hops before and after the one-way time. */
@@ -73,6 +74,8 @@ export interface TraceReport {
   motionLatencyNs: Percentiles | null;
   feel: Feel;
   video: VideoReport[];
+  /** From the robot's reading of a contact to the pulse; null without one. */
+  touch: TouchReport | null;
   /** False if there were too many commands to keep: quantiles are then accurate to 0.1 %. */
   isExact: boolean;
   /** For drawing; null unless requested. */
@@ -102,6 +105,8 @@ export interface TraceSummary {
   outerHopsMs: Record<OuterHop, Percentiles | null>;
   handToMotionMs: Percentiles | null;
   motionLatencyMs: Percentiles | null;
+  /** From the robot's reading of a contact to the pulse that a person felt. */
+  touchMs: Percentiles | null;
   /** Seconds judged one by one (docs/playout.md), which the percentiles above hide. */
   feel: FeelFigures;
 }
@@ -111,6 +116,7 @@ export interface ReportBuilder {
   add(record: TraceRecord): void;
   addMotion(motion: TraceMotion): void;
   addVideo(frame: VideoRecord): void;
+  addTouch(touch: TouchRecord): void;
   /** May be called repeatedly, at any time. */
   finish(): TraceReport;
 }
@@ -143,6 +149,7 @@ export function summaryOf(report: TraceReport): TraceSummary {
     ) as Record<OuterHop, Percentiles | null>,
     handToMotionMs: percentilesMs(report.handToMotionNs),
     motionLatencyMs: percentilesMs(report.motionLatencyNs),
+    touchMs: percentilesMs(report.touch?.totalNs ?? null),
     feel: feelFigures(report.feel),
   };
 }
@@ -158,6 +165,7 @@ class Accumulator implements ReportBuilder {
   readonly #feel = new FeelMeter();
   readonly #detail: ReportDetailBuilder | null;
   readonly #video = new VideoReportBuilder();
+  readonly #touch = new TouchReportBuilder();
   readonly #byOutcome = OUTCOMES.map(() => 0);
   readonly #rejectedBy: Record<string, number> = {};
   readonly #sessions = new Map<number, { firstNs: number; lastNs: number }>();
@@ -198,6 +206,10 @@ class Accumulator implements ReportBuilder {
     this.#video.add(frame);
   }
 
+  addTouch(touch: TouchRecord): void {
+    this.#touch.add(touch);
+  }
+
   finish(): TraceReport {
     this.#sequencer.flush();
     this.#feel.finish();
@@ -234,6 +246,7 @@ class Accumulator implements ReportBuilder {
       motionLatencyNs: this.#motionLatency.percentiles(),
       feel,
       video: this.#video.finish(),
+      touch: this.#touch.finish(),
       isExact: this.#oneWay.latency.isExact,
       detail:
         this.#detail?.finish(this.#oneWay.latency, (hop) => this.#hops[HOPS.indexOf(hop)]!.latency) ?? null,

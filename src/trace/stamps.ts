@@ -1,5 +1,6 @@
 import { REASONS, type Reason } from '../core/counters.ts';
 import { emptyTraceRecord, HALTS, type Halt, OUTCOMES, type TraceRecord } from '../messages/trace-record.ts';
+import { type TouchRecord, touchOf } from './touch.ts';
 import { type VideoRecord, videoOf } from './video.ts';
 
 /** The lines of a trace file, specified in `protocol/trace.md`. */
@@ -79,6 +80,7 @@ export type ParsedLine =
   | TraceFooter
   | { kind: 'motion'; motion: TraceMotion }
   | { kind: 'video'; frame: VideoRecord }
+  | { kind: 'touch'; touch: TouchRecord }
   | { kind: 'unknown' }
   | { kind: 'bad'; reason: BadLineReason };
 
@@ -147,6 +149,7 @@ export function parseTraceLine(text: string): ParsedLine {
   if (line['kind'] === 'footer') return parseFooter(line);
   if (line['kind'] === 'motion') return parseMotion(line);
   if (line['kind'] === 'video_frame') return parseVideo(line);
+  if (line['kind'] === 'touch') return parseTouch(line);
   return typeof line['kind'] === 'string' ? { kind: 'unknown' } : MALFORMED;
 }
 
@@ -218,6 +221,11 @@ function parseMotion({ at_ns: atNs, latency_ns: latencyNs, confidence }: JsonObj
 function parseVideo(line: JsonObject): ParsedLine {
   const frame = videoOf(line);
   return frame === null ? MALFORMED : { kind: 'video', frame };
+}
+
+function parseTouch(line: JsonObject): ParsedLine {
+  const touch = touchOf(line);
+  return touch === null ? MALFORMED : { kind: 'touch', touch };
 }
 
 /** A rejection with an unnumbered reason is written, and read back, as `rejected:unknown`. */

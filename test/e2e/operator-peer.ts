@@ -1,4 +1,5 @@
 import { createSocket, type Socket } from 'node:dgram';
+import { monotonicClock } from '../../src/core/time/clock.ts';
 import type { RobotModel } from '../../src/geometry/robot-model.ts';
 import type { RecorderStatus } from '../../src/messages/recording.ts';
 import type { SupervisorState } from '../../src/messages/robot-state.ts';
@@ -7,6 +8,8 @@ import { frameBody, frameType } from '../../src/wire/codecs/frame.ts';
 
 const SEND_MS = 50;
 const SUBSCRIBED_MS = 3000;
+/** Age of its joints when it sends them. */
+export const READ_NS = 6e6;
 
 /** Stands in for an operator process over its real sockets: sends telemetry and receives a console's requests. */
 export class OperatorPeer {
@@ -16,6 +19,8 @@ export class OperatorPeer {
   feel: FeelStatus | null = null;
   motionLatencyMs: number | null = null;
   estopConfirmedNs: number | null = null;
+  /** Torque from outside; null: unknown. */
+  externalNm: number[] | null = null;
   /** What a console reported about its pictures. */
   readonly pictures: Record<string, unknown>[] = [];
   readonly asked: Record<string, unknown>[] = [];
@@ -69,6 +74,7 @@ export class OperatorPeer {
 
   #message(model: string): Telemetry {
     const nowS = performance.now() / 1000;
+    const publishedNs = Math.round(monotonicClock.nowNs());
     const { measuredRad } = this;
     return {
       kind: 'telemetry',
@@ -109,6 +115,7 @@ export class OperatorPeer {
         limitedBy: '',
         clearanceM: 0.2,
         nearest: 'forearm ↔ base',
+        ...{ externalNm: this.externalNm, readNs: publishedNs - READ_NS, publishedNs },
       },
       commandedRad: measuredRad,
       closed: [

@@ -35,11 +35,17 @@ export const PAGE_REQUESTS = [
   { kind: 'link', profile: 'wan' },
   { kind: 'replay', action: 'start', episode: '20260101-120000-001', speed: 0.5 },
   { kind: 'replay', action: 'stop' },
+  { kind: 'pulse', device: 'gamepad', strength: 0.4, readNs: 5e12, publishedNs: 1e9, givenMs: 12.5 },
 ];
 
 export const VIDEO = {
   ...{ kind: 'video', camera: 'front', captureNs: 5e12, encodedNs: null, receivedNs: 1e9 },
   ...{ decodedNs: 1e9, displayedNs: null, pageUncertaintyNs: 2e5 },
+};
+
+export const PULSE = {
+  ...{ kind: 'pulse', device: 'gamepad', strength: 0.4, readNs: 5e12, publishedNs: 1e9 },
+  ...{ givenNs: 1.01e9, pageUncertaintyNs: 2e5 },
 };
 
 export const PICTURE_ANSWER = {

@@ -222,7 +222,7 @@ describe(`hostile JSON, seed ${SEED}`, () => {
   });
 
   it('from programs on this machine is valid or rejected', () => {
-    const side = [...examples.RECORDINGS, examples.VIDEO];
+    const side = [...examples.RECORDINGS, examples.VIDEO, examples.PULSE];
     const taken = shoot(60_000, side, (_, bytes) => {
       const request = parseJson(bytes, sideRequestSchema, 2048);
       if (typeof request !== 'string') assertLike(request, side);

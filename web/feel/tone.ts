@@ -11,9 +11,10 @@ export class ContactTone {
     void this.#context.resume().catch(() => {});
   }
 
-  play({ strength, durationMs }: Pulse): void {
+  /** False before it is allowed. */
+  play({ strength, durationMs }: Pulse): boolean {
     const context = this.#context;
-    if (context === null || context.state !== 'running') return;
+    if (context === null || context.state !== 'running') return false;
     this.#playing?.stop();
     const oscillator = context.createOscillator();
     const gain = context.createGain();
@@ -24,5 +25,6 @@ export class ContactTone {
     oscillator.start();
     oscillator.stop(context.currentTime + durationMs / 1000 + 0.12);
     this.#playing = oscillator;
+    return true;
   }
 }

@@ -3,6 +3,7 @@ import type { AccessMessage, AccessState } from '../../src/messages/console-acce
 import type { Telemetry } from '../../src/messages/telemetry.ts';
 import { atMostEvery, element, setText } from '../dom.ts';
 import { ContactTone } from '../feel/tone.ts';
+import { pulseReport } from '../feel/touch.ts';
 import type { ServerMessage } from '../link/messages.ts';
 import { returnAfterPairing } from '../link/paired.ts';
 import { listenForPress, listenForStopKeys } from '../panels/stop-keys.ts';
@@ -201,21 +202,22 @@ function receive(message: ServerMessage): void {
   const nowMs = performance.now();
   receivedMs = nowMs;
   page.telemetry = message;
+  feel(message, nowMs);
   hud.add(message);
   measure.show(message, nowMs);
   room.aim(message, nowMs);
   stop.update(message.robot?.state === 'stopped', nowMs);
   cue(message);
-  feel(message, nowMs);
 }
 
 /** Contact: a pulse in the controllers; a tone for bare hands. */
 function feel(message: Telemetry, nowMs: number): void {
   const pulse = touch.step(touchNm(message.robot?.externalNm ?? null), nowMs);
   if (pulse === null || !session.active) return;
-  session.buzz(pulse.strength, pulse.durationMs);
-  const { left, right } = session.packet;
-  if (left.kind !== 'controller' && right.kind !== 'controller') tone.play(pulse);
+  const isInControllers = session.buzz(pulse.strength, pulse.durationMs);
+  if (!isInControllers && !tone.play(pulse)) return;
+  const report = pulseReport(message, pulse, isInControllers ? 'controllers' : 'tone');
+  if (report !== null) link.send(report);
 }
 
 function openStereo(pair: readonly string[]): void {

@@ -106,10 +106,15 @@ export class HeadsetSession {
     return this.#grabbers;
   }
 
-  /** A short vibration, on controllers that support it. */
-  buzz(strength: number, ms: number): void {
-    for (const { gamepad } of this.#session?.inputSources ?? [])
-      void gamepad?.hapticActuators?.[0]?.pulse(strength, ms);
+  /** A short vibration, on controllers that support it; a running one is replaced. False if none does. */
+  buzz(strength: number, ms: number): boolean {
+    let felt = false;
+    for (const { gamepad } of this.#session?.inputSources ?? []) {
+      const actuator = gamepad?.hapticActuators?.[0];
+      void actuator?.pulse(strength, ms);
+      felt ||= actuator !== undefined;
+    }
+    return felt;
   }
 
   /** Opens the clutch: the last packet reports no tracked hands. */

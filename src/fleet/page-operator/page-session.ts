@@ -153,6 +153,7 @@ export class PageSession {
       access: { stillKnown: () => true },
       ask: (request) => this.#operator.forward(request),
       hands: (bytes) => this.#operator.hands(bytes),
+      pulse: (event) => this.#operator.pulse(event),
       nowNs: monotonicClock.nowNs,
       rtcAddress: '',
       warn: () => {},

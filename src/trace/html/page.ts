@@ -9,6 +9,7 @@ import { OUTER_HOPS, type TraceReport } from '../report.ts';
 import type { ReportDetail } from '../report-detail.ts';
 import { notesOf } from '../report-notes.ts';
 import { HOP_WORDS, routeText } from '../report-text.ts';
+import { TOUCH_SEGMENTS } from '../touch.ts';
 import { causesOf, clockText, verdictOf } from '../verdict.ts';
 import { VIDEO_SEGMENTS } from '../video.ts';
 import { histograms, tookTime, waterfalls } from './hop-charts.ts';
@@ -39,6 +40,7 @@ export function reportPage(report: TraceReport, files: readonly TraceFileInfo[])
       `<div class="scroll">${waterfalls(detail.worst)}</div>${legend(detail)}`,
     ),
     videoSection(report),
+    touchSection(report),
     notesSection(report, files),
   ];
   return `<!doctype html>
@@ -208,6 +210,18 @@ function videoSection({ video }: TraceReport): string {
     'Cameras',
     'Sampled pictures: from capture to display in milliseconds, p50 / p95.',
     `<div class="scroll"><table><tr><th>camera</th><th>pictures</th><th>total</th>${VIDEO_SEGMENTS.map((name) => `<th>${name}</th>`).join('')}<th>clock ±</th></tr>${rows.join('')}</table></div>`,
+  );
+}
+
+function touchSection({ touch }: TraceReport): string {
+  if (touch === null) return '';
+  const cell = (p: Percentiles | null) =>
+    `<td>${p === null ? '–' : `${formatMs(p.p50)} / ${formatMs(p.p95)}`}</td>`;
+  const cells = [touch.totalNs, ...TOUCH_SEGMENTS.map((name) => touch.segmentsNs[name])].map(cell);
+  return section(
+    'Touch',
+    'From the robot’s reading of a contact to the pulse in milliseconds, p50 / p95.',
+    `<div class="scroll"><table><tr><th>pulses</th><th>total</th>${TOUCH_SEGMENTS.map((name) => `<th>${name}</th>`).join('')}<th>clock ±</th></tr><tr><td>${touch.pulses}</td>${cells.join('')}${cell(touch.clockUncertaintyNs)}</tr></table></div>`,
   );
 }
 
