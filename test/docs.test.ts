@@ -97,7 +97,15 @@ describe('documentation', () => {
   it('lists every kind of message and every field of telemetry in protocol/console.md', () => {
     const page = read('protocol/console.md');
     const source = (name: string) => read(`src/messages/${name}.ts`);
-    const files = ['telemetry', 'recording', 'console', 'console-access', 'desk-requests', 'video-event', 'pulse-event'];
+    const files = [
+      'telemetry',
+      'recording',
+      'console',
+      'console-access',
+      'desk-requests',
+      'video-event',
+      'pulse-event',
+    ];
     const kinds = files.flatMap((name) =>
       [...source(name).matchAll(/\bkind: '([a-z-]+)'/g)].map((m) => m[1]!),
     );
