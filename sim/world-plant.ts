@@ -3,7 +3,7 @@ import type { RobotModel } from '../src/geometry/robot-model.ts';
 import { OPEN_M } from '../src/world/gripper-body.ts';
 import { loadMujoco, type Mujoco } from '../src/world/mujoco.ts';
 import { STEP_S } from '../src/world/physics.ts';
-import { taskNamed } from '../src/world/task-list.ts';
+import { fittingTask, taskNamed } from '../src/world/task-list.ts';
 import { WorkWorld } from '../src/world/work-world.ts';
 import type { Plant } from './plant.ts';
 
@@ -33,7 +33,7 @@ export class WorldPlant implements Plant {
   #reported = '';
 
   constructor(mujoco: Mujoco, model: RobotModel, task: string, seed: number) {
-    this.work = new WorkWorld(mujoco, model, taskNamed(task));
+    this.work = new WorkWorld(mujoco, model, fittingTask(task, model));
     const joints = model.joints.length;
     this.positionsRad = new Float64Array(joints);
     this.velocitiesRadS = new Float64Array(joints);

@@ -92,7 +92,7 @@ function show(given: Given, name: string, json: boolean): void {
   const task = taskNamed(name);
   const { title, instruction, limitS, bodies } = task;
   const model = modelOf(given, task);
-  fittingTask(name, model);
+  fittingTask(name, model, task.robot === 'two-arms');
   const { layout, massKg } = armFacts(model);
   const things = bodies();
   if (json) {
@@ -147,7 +147,7 @@ async function openInput(
   const mujoco = await loadMujoco();
   if (input === 'expert' && task.hasNoExpert === true)
     throw new TeleopError('bad-option', `no expert does the task "${task.name}"`, {
-      hint: `Do it yourself: \`farhand demo --rig world world.task=${task.name}\`; or --input policy:model.onnx.`,
+      hint: `Do it yourself: \`farhand demo --rig ${task.robot === 'two-arms' ? 'world-two' : 'world'} world.task=${task.name}\`; or --input policy:model.onnx.`,
     });
   if (input === 'expert') {
     const model = modelOf(given, task);

@@ -108,6 +108,7 @@ describe('TraceReport', () => {
       outerHopsMs: { capture: null, uplink: null, wait: null, response: null },
       handToMotionMs: null,
       motionLatencyMs: null,
+      touchMs: null,
       feel: {
         windows: 0,
         badWindows: 0,

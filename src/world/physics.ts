@@ -2,6 +2,7 @@ import { TeleopError } from '../core/errors.ts';
 import { wrapRad } from '../geometry/frames.ts';
 import type { RobotModel } from '../geometry/robot-model.ts';
 import type { ArmFacts } from './arm-facts.ts';
+import { type ArmContact, ArmSense } from './arm-sense.ts';
 import { GRIPPER, OPEN_M } from './gripper-body.ts';
 import { isWorldHand } from './hand-bodies.ts';
 import type { MjData, MjModel, Mujoco } from './mujoco.ts';
@@ -10,8 +11,6 @@ import { robotPartOf } from './robot-part.ts';
 import { gainsFor, type SceneArm, SERVO_RAD_S, STEP_S, sceneXml } from './scene.ts';
 import { hasPlace, isFree, POSE_SIZE, type WorldBody } from './shape.ts';
 
-/** Numbers of the sensor of the net contact on the arm: found, force, torque, position. */
-const CONTACT_NUMBERS = 10;
 /** Distance from a stop within which its own torque would count as contact. */
 const STOP_RAD = 1e-3;
 const FREE_DOFS = 6;
@@ -23,21 +22,20 @@ export interface ArmState {
   ctrl: Float64Array;
 }
 
-/** The net contact of the arm: the force it exerts, and where. */
-export interface ArmContact {
-  forceN: Float64Array;
-  torqueNm: Float64Array;
-  atM: Float64Array;
-}
-
 /** A second arm: its own joints and fingers, its own controls. */
 export interface PartnerPort {
+  readonly joints: number;
   readonly qpos: Float64Array;
+  readonly qvel: Float64Array;
   readonly ctrl: Float64Array;
+  readonly sense: ArmSense;
   readonly openingM: number;
   /** The point between its pads. */
   gripPoint(outM: Float64Array): void;
   yawRad(zeroRad: number): number;
+  externalEffort(outNm: Float64Array): void;
+  servoEffort(outNm: Float64Array): void;
+  limitGrip(forceN: number): void;
   /** At rest at these angles, with its gripper open. */
   reset(jointsRad: ArrayLike<number>): void;
 }
@@ -55,11 +53,6 @@ export class Physics {
   readonly ctrl: Float64Array;
   readonly gravity: Float64Array;
   readonly partner: PartnerPort | null;
-  readonly contact: ArmContact = {
-    forceN: new Float64Array(3),
-    torqueNm: new Float64Array(3),
-    atM: new Float64Array(3),
-  };
   readonly #mujoco: Mujoco;
   readonly #model: MjModel;
   readonly #data: MjData;
@@ -68,6 +61,7 @@ export class Physics {
   readonly #xquat: Float64Array;
   readonly #effort: Float64Array;
   readonly #sensors: Float64Array;
+  readonly #sense: ArmSense;
   readonly #force: Float64Array;
   readonly #forceRange: Float64Array;
   readonly #gripM: Float64Array;
@@ -109,6 +103,7 @@ export class Physics {
     this.#xquat = xquat;
     this.#effort = qfrc_constraint;
     this.#sensors = sensordata;
+    this.#sense = new ArmSense(sensordata, bodies, 0);
     this.#force = actuator_force;
     this.#forceRange = this.#model.actuator_forcerange;
     this.#gripM = this.#data.site_xpos;
@@ -117,7 +112,7 @@ export class Physics {
     this.#gripSite = this.#id('mjOBJ_SITE', 'grip');
     this.#partnerAt = this.joints + robotPartOf(robot).gripperJoints;
     this.#bodiesAt = this.#partnerAt + (partner === null ? 0 : partner.model.joints.length + 2);
-    this.partner = partner === null ? null : this.#partnerPort(partner.model.joints.length);
+    this.partner = partner === null ? null : this.#partnerPort(partner.model);
   }
 
   /** Bodies at these poses and at rest; the arm as it is. */
@@ -217,12 +212,7 @@ export class Physics {
    * itself. A joint at its stop counts as 0, because the stop's torque cannot be told apart.
    */
   externalEffort(outNm: Float64Array): void {
-    const { joints } = this.#robot;
-    for (let i = 0; i < this.joints; i++) {
-      const q = this.qpos[i]!;
-      const { minRad, maxRad } = joints[i]!;
-      outNm[i] = q < minRad + STOP_RAD || q > maxRad - STOP_RAD ? 0 : this.#effort[i]!;
-    }
+    externalInto(this.#robot, this.qpos, this.#effort, outNm);
   }
 
   /** Torque of each servo. */
@@ -247,7 +237,7 @@ export class Physics {
 
   /** What the pads feel: the smaller of the two. */
   get gripForceN(): number {
-    return Math.min(this.#sensors[0]!, this.#sensors[1]!);
+    return this.#sense.gripForceN;
   }
 
   /** Closes with no more than this force on each pad. */
@@ -255,37 +245,42 @@ export class Physics {
     if (this.hasGripper) this.#forceRange[2 * this.joints] = -forceN;
   }
 
+  get contact(): ArmContact {
+    return this.#sense.contact;
+  }
+
   /** Fills `contact`; false if nothing touches the arm. */
   readContact(): boolean {
-    for (let k = 0; k < 3; k++) {
-      this.contact.forceN[k] = this.#sensors[3 + k]!;
-      this.contact.torqueNm[k] = this.#sensors[6 + k]!;
-      this.contact.atM[k] = this.#sensors[9 + k]!;
-    }
-    return this.#sensors[2]! > 0;
+    return this.#sense.readContact();
   }
 
   /** Index of the body that both pads touch; −1: none. */
   heldBody(): number {
-    let at = 2 + CONTACT_NUMBERS;
-    for (let i = 0; i < this.bodies.length; i++) {
-      if (this.bodies[i]!.massKg === undefined) continue;
-      if (this.#sensors[at]! > 0 && this.#sensors[at + 1]! > 0) return i;
-      at += 2;
-    }
-    return -1;
+    return this.#sense.heldBody();
   }
 
-  #partnerPort(joints: number): PartnerPort {
+  #partnerPort(model: RobotModel): PartnerPort {
     const at = this.#partnerAt;
+    const joints = model.joints.length;
+    const controls = this.joints + 1;
     const qpos = this.qpos.subarray(at, at + joints + 2);
     const qvel = this.qvel.subarray(at, at + joints + 2);
-    const ctrl = this.ctrl.subarray(this.joints + 1, this.joints + joints + 2);
+    const ctrl = this.ctrl.subarray(controls, controls + joints + 1);
+    const force = this.#force.subarray(controls, controls + joints);
+    const effort = this.#effort.subarray(at, at + joints);
     const site = this.#id('mjOBJ_SITE', `${PARTNER}grip`);
     const hand = this.#id('mjOBJ_BODY', `${PARTNER}hand`);
     return {
+      joints,
       qpos,
+      qvel,
       ctrl,
+      sense: new ArmSense(this.#sensors, this.bodies, 1),
+      externalEffort: (outNm) => externalInto(model, qpos, effort, outNm),
+      servoEffort: (outNm) => outNm.set(force),
+      limitGrip: (forceN) => {
+        this.#forceRange[2 * (controls + joints)] = -forceN;
+      },
       get openingM() {
         return qpos[joints]! + qpos[joints + 1]!;
       },
@@ -324,6 +319,20 @@ export class Physics {
 
   #id(type: string, name: string): number {
     return this.#mujoco.mj_name2id(this.#model, this.#mujoco.mjtObj[type]!.value, name);
+  }
+}
+
+/** Hot path. */
+function externalInto(
+  { joints }: RobotModel,
+  qpos: Float64Array,
+  effort: Float64Array,
+  outNm: Float64Array,
+): void {
+  for (let i = 0; i < joints.length; i++) {
+    const q = qpos[i]!;
+    const { minRad, maxRad } = joints[i]!;
+    outNm[i] = q < minRad + STOP_RAD || q > maxRad - STOP_RAD ? 0 : effort[i]!;
   }
 }
 

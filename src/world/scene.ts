@@ -1,5 +1,6 @@
 import type { RobotModel } from '../geometry/robot-model.ts';
 import type { ArmFacts } from './arm-facts.ts';
+import { sensorsXml } from './arm-sense.ts';
 import { PARTNER } from './partner-arm.ts';
 import { robotPartOf } from './robot-part.ts';
 import { hasPlace, isFree, shapeXml, text, type WorldBody } from './shape.ts';
@@ -56,9 +57,7 @@ ${bodies.map((body) => bodyXml(body, bodies)).join('\n')}
 <contact>${pairs.join('')}</contact>
 ${each(({ part, prefix }) => part.couplingXml(prefix))}
 <actuator>${each(({ arm: own, part, prefix }) => servosXml(own, prefix) + part.actuatorXml(prefix))}</actuator>
-<sensor><touch name="touchL" site="touchL"/><touch name="touchR" site="touchR"/>
-<contact name="arm" subtree1="base" num="1" data="found force torque pos" reduce="netforce"/>
-${movable.map(({ name }) => ['L', 'R'].map((side) => `<contact name="${name}/${side}" geom1="pad${side}" body2="${name}" num="1" data="found"/>`).join('')).join('')}</sensor>
+<sensor>${each(({ prefix }) => sensorsXml(bodies, prefix))}</sensor>
 </mujoco>`;
 }
 

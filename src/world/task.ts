@@ -26,6 +26,8 @@ export interface WorldView {
   readonly gripM: ArrayLike<number>;
   readonly gripYawRad: number;
   readonly openingM: number;
+  /** Of the second of two arms that people drive. */
+  readonly secondOpeningM?: number;
 }
 
 /** Progress from 0 to 1; 1 is success. */
@@ -66,7 +68,9 @@ export interface Task {
   readonly instruction: string;
   readonly limitS: number;
   /** What does it: an arm with a gripper, if absent. */
-  readonly robot?: 'hand';
+  readonly robot?: 'hand' | 'two-arms';
+  /** Where two arms of the same model stand, left before right; of those alone. */
+  twoArms?(facts: ArmFacts): readonly [left: ArmFacts, right: ArmFacts];
   /** `expert` does nothing: only a person or a policy does it. */
   readonly hasNoExpert?: true;
   bodies(): readonly WorldBody[];

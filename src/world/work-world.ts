@@ -1,8 +1,10 @@
 import { Random } from '../core/random.ts';
 import type { RobotModel } from '../geometry/robot-model.ts';
 import { type ArmFacts, armFacts } from './arm-facts.ts';
+import { OPEN_M } from './gripper-body.ts';
 import type { Mujoco } from './mujoco.ts';
 import { PartnerHand } from './partner-hand.ts';
+import type { PartnerPort } from './physics.ts';
 import { type ArmState, Physics, STEP_S } from './physics.ts';
 import { createReach, type Reach } from './reach.ts';
 import { Servo } from './servo.ts';
@@ -23,7 +25,15 @@ export interface Progress {
   isLate: boolean;
 }
 
-/** One arm with one task: physics in steps of a millisecond, and the task's progress. */
+/** The right arm of two that people drive. */
+export interface SecondArm {
+  facts: ArmFacts;
+  port: PartnerPort;
+  servo: Servo;
+  readyRad: Float64Array;
+}
+
+/** One arm, or two of the same model, with one task: physics in steps of a millisecond, and the task's progress. */
 export class WorkWorld implements WorldView {
   readonly model: RobotModel;
   readonly facts: ArmFacts;
@@ -31,6 +41,8 @@ export class WorkWorld implements WorldView {
   readonly physics: Physics;
   readonly reach: Reach;
   readonly servo: Servo;
+  /** Null: the task has one arm, or the second moves by itself. */
+  readonly second: SecondArm | null;
   readonly gripM = new Float64Array(3);
   readonly progress: Progress = { elapsedS: 0, score: 0, doneS: Number.NaN, isLate: false };
   seed = 0;
@@ -43,15 +55,23 @@ export class WorkWorld implements WorldView {
 
   constructor(mujoco: Mujoco, model: RobotModel, task: Task, lagS = 0.04) {
     this.model = model;
-    this.facts = armFacts(model);
+    const [facts, rightFacts = null] = task.twoArms?.(armFacts(model)) ?? [armFacts(model)];
+    this.facts = facts;
     this.task = task;
     const bodies = task.bodies();
     const { partner } = task;
-    const second = partner && { model: partner.model, facts: partner.facts(this.layout) };
-    this.physics = new Physics(mujoco, model, this.facts, bodies, second);
-    this.#partner = partner && second ? new PartnerHand(this, partner, second.facts) : null;
+    const scripted = partner && { model: partner.model, facts: partner.facts(this.layout) };
+    const driven = rightFacts && { model, facts: rightFacts };
+    this.physics = new Physics(mujoco, model, this.facts, bodies, driven ?? scripted);
+    this.#partner = partner && scripted ? new PartnerHand(this, partner, scripted.facts) : null;
     this.reach = createReach(model, this.facts);
     this.servo = new Servo(model, lagS);
+    this.second = rightFacts && {
+      facts: rightFacts,
+      port: this.physics.partner!,
+      servo: new Servo(model, lagS),
+      readyRad: createReach(model, rightFacts).ready(),
+    };
     this.#poses = new Float64Array(bodies.length * POSE_SIZE);
     this.#index = new Map(bodies.map(({ name }, i) => [name, i]));
   }
@@ -68,11 +88,17 @@ export class WorkWorld implements WorldView {
     return this.physics.openingM;
   }
 
+  get secondOpeningM(): number {
+    return this.second?.port.openingM ?? Number.NaN;
+  }
+
   /** Everything to the start of a seed; the arm to these angles, with its gripper open. */
   reset(seed: number, jointsRad: ArrayLike<number>): void {
     this.seed = seed;
     this.physics.reset(jointsRad, startPoses(this.task, this.layout, this.physics.bodies, seed));
     this.servo.hold(this.physics.qpos, this.physics.commandedOpenM);
+    this.second?.port.reset(this.second.readyRad);
+    this.second?.servo.hold(this.second.readyRad, OPEN_M);
     this.#begin();
   }
 
@@ -107,6 +133,7 @@ export class WorkWorld implements WorldView {
   /** One millisecond. */
   step(): void {
     this.servo.step(this.physics.ctrl);
+    if (this.second !== null) this.second.servo.step(this.second.port.ctrl);
     this.#partner?.step();
     this.physics.step();
     this.#steps++;

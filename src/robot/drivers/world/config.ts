@@ -14,6 +14,10 @@ export const config = z.strictObject({
     .max(20)
     .default(20)
     .describe('the gripper stops closing at this force: lower for a gentle grasp'),
+  arm: z
+    .enum(['', 'left', 'right'])
+    .default('')
+    .describe('of two arms in one world, the one that this is: rigs/world-two.yaml'),
   nextAfterS: z
     .number()
     .min(0)

@@ -5,7 +5,7 @@ import { OPEN_M } from '../../../world/gripper-body.ts';
 import type { Mujoco } from '../../../world/mujoco.ts';
 import { STEP_S } from '../../../world/scene.ts';
 import { fittingTask, TASKS, taskFits, taskNamed } from '../../../world/task-list.ts';
-import { WorkWorld } from '../../../world/work-world.ts';
+import { type SecondArm, WorkWorld } from '../../../world/work-world.ts';
 import type { Driver, JointReading, WorldPort } from '../../driver.ts';
 import type { WorldConfig } from './config.ts';
 import { fillWorldState } from './fill-world-state.ts';
@@ -33,21 +33,40 @@ export class WorldDriver implements Driver {
     this.#model = model;
     this.#mujoco = mujoco;
     this.#atNs = nowNs;
-    this.#work = new WorkWorld(mujoco, model, fittingTask(config.task, model), config.lagMs / 1000);
+    this.#work = new WorkWorld(
+      mujoco,
+      model,
+      fittingTask(config.task, model, this.#isPair),
+      config.lagMs / 1000,
+    );
     this.#work.reset(config.seed, this.#work.reach.ready());
-    this.#work.physics.limitGrip(config.gripForceN);
+    this.#limitGrip();
     this.world = {
-      read: (out) => this.#report(out),
+      read: (out) => this.report(out),
       request: (task, seed) => {
-        if (task !== '' && !TASKS.some((each) => each.name === task && taskFits(each, model))) return;
+        if (task !== '' && !TASKS.some((each) => each.name === task && taskFits(each, model, this.#isPair)))
+          return;
         Object.assign(this.#request, { isOpen: true, task, seed: seed ?? -1 });
       },
     };
   }
 
+  get #isPair(): boolean {
+    return this.#config.arm !== '';
+  }
+
+  /** The other arm in the same world. */
+  get second(): SecondArm | null {
+    return this.#work.second;
+  }
+
+  get isDisposed(): boolean {
+    return this.#disposed;
+  }
+
   enable(nowNs: number): TickStatus {
     if (this.#disposed) return 'fault';
-    this.#advance(nowNs);
+    this.advance(nowNs);
     if (!this.#enabled) this.#hold();
     this.#enabled = true;
     return 'ok';
@@ -55,7 +74,7 @@ export class WorldDriver implements Driver {
 
   read(nowNs: number, out: JointReading): TickStatus {
     if (this.#disposed) return 'fault';
-    this.#advance(nowNs);
+    this.advance(nowNs);
     const { physics } = this.#work;
     out.robotNs = nowNs;
     for (let i = 0; i < physics.joints; i++) {
@@ -71,7 +90,7 @@ export class WorldDriver implements Driver {
 
   write(nowNs: number, positionsRad: Float64Array, gripper: number): TickStatus {
     if (this.#disposed) return 'fault';
-    this.#advance(nowNs);
+    this.advance(nowNs);
     if (this.#enabled) this.#work.servo.target(positionsRad, gripper);
     return 'ok';
   }
@@ -79,7 +98,7 @@ export class WorldDriver implements Driver {
   /** The servos hold the pose of this instant; what the gripper holds stays held. */
   stop(nowNs: number): void {
     if (this.#disposed) return;
-    this.#advance(nowNs);
+    this.advance(nowNs);
     if (this.#enabled) this.#hold();
     this.#enabled = false;
   }
@@ -94,7 +113,8 @@ export class WorldDriver implements Driver {
     servo.hold(physics.qpos, physics.commandedOpenM);
   }
 
-  #advance(nowNs: number): void {
+  /** Runs the world up to now. */
+  advance(nowNs: number): void {
     if (this.#request.isOpen) this.#startOver();
     if (nowNs - this.#atNs > MAX_CATCH_UP_NS) this.#atNs = nowNs - MAX_CATCH_UP_NS;
     while (this.#atNs + STEP_NS <= nowNs) {
@@ -121,12 +141,18 @@ export class WorldDriver implements Driver {
     old.physics.dispose();
     this.#work = new WorkWorld(this.#mujoco, this.#model, taskNamed(task), this.#config.lagMs / 1000);
     this.#work.continueFrom(arm, old.servo, nextSeed);
-    this.#work.physics.limitGrip(this.#config.gripForceN);
+    this.#limitGrip();
   }
 
-  #report(out: WorldState): string {
+  /** As `WorldPort.read`, about one of the arms. */
+  report(out: WorldState, arm: SecondArm | null = null): string {
     if (this.#disposed) return '';
-    fillWorldState(this.#work, this.#round, out);
+    fillWorldState(this.#work, this.#round, out, arm);
     return this.#work.task.name;
+  }
+
+  #limitGrip(): void {
+    this.#work.physics.limitGrip(this.#config.gripForceN);
+    this.second?.port.limitGrip(this.#config.gripForceN);
   }
 }
