@@ -8,6 +8,7 @@ import { askAudit, createAudit, readAudit } from '../fleet/audit.ts';
 import { connectFleet, type FleetConnection } from '../fleet/connection.ts';
 import { LeaseBucket } from '../fleet/leases/lease-bucket.ts';
 import { LeaseClient } from '../fleet/leases/lease-client.ts';
+import { logText } from '../fleet/log-text.ts';
 import type { Presence } from '../fleet/messages.ts';
 import { requestEstop } from '../fleet/request-estop.ts';
 import { roster } from '../fleet/roster/listen-for-robots.ts';
@@ -187,21 +188,7 @@ async function logs(connection: FleetConnection, robot: string, given: Given): P
     ? readAudit(connection.nats, robot === '' ? '*' : robot, most)
     : askAudit(connection, expectRobot(robot), Math.min(most, 1000)));
   if (lines.length === 0 && given.values['json'] !== true) console.log('the log is empty');
-  for (const line of lines) {
-    const { atMs, by, what, who, why, revision, count } = line;
-    const text = [
-      what,
-      who && `of ${who}`,
-      why && `(${why})`,
-      count && `× ${count}`,
-      revision && `token ${revision}`,
-    ];
-    console.log(
-      given.values['json'] === true
-        ? JSON.stringify(line)
-        : `${new Date(atMs).toISOString()}  ${line.robot}  ${by}: ${text.filter(Boolean).join(' ')}`,
-    );
-  }
+  for (const line of lines) console.log(given.values['json'] === true ? JSON.stringify(line) : logText(line));
   return 0;
 }
 

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { TeleopError } from '../core/errors.ts';
+import { printable } from '../core/printable.ts';
 import { createRobotAudit } from '../fleet/audit.ts';
 import { connectFleet } from '../fleet/connection.ts';
 import { FleetTarget } from '../fleet/recordings/fleet-target.ts';
@@ -169,10 +170,12 @@ async function recordings(given: Given): Promise<number> {
 }
 
 const line = ({ episode, durationS, sizeBytes, task, label, places, atRobot }: Recording): string =>
-  [
-    episode,
-    `${durationS.toFixed(1)} s`.padStart(8),
-    `${(sizeBytes / 1e6).toFixed(1)} MB`.padStart(10),
-    [...(atRobot ? ['robot'] : []), ...places.map(({ where }) => where)].join(', ') || 'nowhere',
-    label === null ? task : `${task} (${label})`,
-  ].join('  ');
+  printable(
+    [
+      episode,
+      `${durationS.toFixed(1)} s`.padStart(8),
+      `${(sizeBytes / 1e6).toFixed(1)} MB`.padStart(10),
+      [...(atRobot ? ['robot'] : []), ...places.map(({ where }) => where)].join(', ') || 'nowhere',
+      label === null ? task : `${task} (${label})`,
+    ].join('  '),
+  );

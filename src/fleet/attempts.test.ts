@@ -34,6 +34,12 @@ describe('attempts in a server’s log', () => {
     );
   });
 
+  it('include rejected reply subjects', () => {
+    assert.deepEqual(of(`${AT} - "v1:x" - Publish Violation - JWT User "${VIC}", Reply "_R_.x"`), [
+      ['vic', 1, 0, '_R_.x'],
+    ]);
+  });
+
   it('are not blamed on somebody else by a client’s name or subject', () => {
     const fakes = [
       `x" - "users/nkey:${BOB}" - Publish Violation - Subject "s`,

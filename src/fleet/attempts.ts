@@ -12,7 +12,8 @@ export interface Attempts {
 }
 
 const KEY = '(U[A-Z2-7]{55})';
-const SUBJECT = 'Subject "((?:[^"\\\\]|\\\\.)*)"(?:, \\w+ \\S+)?$';
+/** A rejected reply subject counts like a rejected subject. */
+const SUBJECT = '(?:Subject|Reply) "((?:[^"\\\\]|\\\\.)*)"(?:, \\w+ \\S+)?$';
 /** From the end of the line: before it is the client's own name, which may look like anything. */
 const LINES = [
   // Up to 2.11, for example.

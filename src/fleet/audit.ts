@@ -15,6 +15,11 @@ export const AUDIT_STREAM = 'AUDIT';
 /** The part about one robot, which makes reading it fast. */
 const robotAuditStream = (robot: string): string => `${AUDIT_STREAM}_${flatName(robot)}`;
 const MAX_ROBOT_BYTES = 16 * 2 ** 20;
+/**
+ * Of one user about one robot, so that nobody fills the log until other entries fall out of it: at most 5 MB of
+ * a robot's 16 and of the fleet's 256. The longest entry has less than 1 kB.
+ */
+const LIMITS = { max_msg_size: 1024, max_msgs_per_subject: 5000 };
 /** Entries of other robots that reading the whole log for one robot passes over. */
 const MOST_SKIPPED = 2000;
 const ASK_MS = 15_000;
@@ -26,7 +31,7 @@ export async function createAudit(nats: NatsConnection, replicas = 1): Promise<v
   const manager = await jetstreamManager(nats);
   const kept = { max_age: KEPT_DAYS * DAY_NS, max_bytes: MAX_BYTES, num_replicas: replicas };
   // An acknowledgement would go to a reply subject that the sender chose.
-  const rules = { no_ack: true, deny_delete: true, deny_purge: true, allow_rollup_hdrs: false };
+  const rules = { no_ack: true, deny_delete: true, deny_purge: true, allow_rollup_hdrs: false, ...LIMITS };
   const subject = subjects.audit('*', '*');
   try {
     await manager.streams.add({ name: AUDIT_STREAM, subjects: [subject], ...kept, ...rules });
@@ -44,10 +49,14 @@ export async function createRobotAudit(nats: NatsConnection, robot: string, repl
   const kept = { max_age: KEPT_DAYS * DAY_NS, max_bytes: MAX_ROBOT_BYTES, num_replicas: replicas };
   const name = robotAuditStream(robot);
   try {
-    await manager.streams.add({ ...{ name, sources, ...kept }, deny_delete: true, deny_purge: true });
+    await manager.streams.add({
+      ...{ name, sources, ...kept, ...LIMITS },
+      deny_delete: true,
+      deny_purge: true,
+    });
   } catch (error) {
     if (!/already in use/.test(String(error))) throw error;
-    await manager.streams.update(name, { sources });
+    await manager.streams.update(name, { sources, ...LIMITS });
   }
 }
 
@@ -58,8 +67,13 @@ export function audit(connection: FleetConnection, robot: string, what: Omit<Aud
   connection.nats.publish(subjects.audit(robot, connection.user), JSON.stringify(entry));
 }
 
-/** `by`: who reported it; the broker guarantees the name. */
-const lineSchema = auditSchema.extend({ robot: z.string().max(128), by: z.string().max(64) });
+const lineSchema = auditSchema.extend({
+  robot: z.string().max(128),
+  /** Who reported it; the broker guarantees the name. */
+  by: z.string().max(64),
+  /** When the store received it. `atMs` is what the sender's clock said, or the sender. */
+  storedMs: z.number().min(0).max(8.64e15).optional(),
+});
 export type AuditLine = z.infer<typeof lineSchema>;
 const answerSchema = z.object({ ok: z.boolean(), lines: z.array(lineSchema).default([]) });
 
@@ -89,7 +103,8 @@ async function newest(
     const entry = message && parsed(auditSchema, message.string());
     if (!entry) continue;
     const { robot: about, user: by } = writtenBy(message.subject);
-    if (robot === '*' || robot === about) lines.push({ ...entry, robot: about, by });
+    if (robot === '*' || robot === about)
+      lines.push({ ...entry, robot: about, by, storedMs: message.time.getTime() });
   }
   return lines.reverse();
 }

@@ -1,13 +1,18 @@
 import { z } from 'zod';
 import { parseJson } from '../core/parse-json.ts';
+import { printable } from '../core/printable.ts';
 import { signedSchema } from './leases/grant.ts';
 
 /** Messages between the robots and operators of a fleet over the broker, as JSON. */
 
 /** The longest message is a session description. */
 const MAX_MESSAGE_BYTES = 32 * 1024;
-const name = z.string().max(128);
+/** Texts of others are shown in terminals. */
+const shown = (most: number) => z.string().max(most).transform(printable);
+const name = shown(128);
 const finite = z.number().nullable();
+/** Milliseconds since 1970, by the sender's clock: a time that `Date` can show. */
+const wallMs = z.number().min(0).max(8.64e15);
 
 /** Part of every request; the answer's subject ends with it. */
 export const requestId = z.string().regex(/^[\w-]{1,32}$/);
@@ -20,7 +25,7 @@ export const presenceSchema = z.object({
   version: name,
   /** The supervisor's state. */
   state: name,
-  cause: z.string().max(256),
+  cause: shown(256),
   /** The user who drives it; null: none. */
   holder: name.nullable(),
   /**
@@ -39,7 +44,7 @@ export const presenceSchema = z.object({
   /** For a grant of the lease service. */
   nonce: z.string().max(64).optional(),
   /** Robot's wall clock. */
-  atMs: z.number(),
+  atMs: wallMs,
 });
 export type Presence = z.infer<typeof presenceSchema>;
 
@@ -59,8 +64,8 @@ export const eventSchema = z.object({
   kind: z.literal('transition'),
   from: name,
   to: name,
-  cause: z.string().max(256),
-  atMs: z.number(),
+  cause: shown(256),
+  atMs: wallMs,
 });
 export type FleetEvent = z.infer<typeof eventSchema>;
 
@@ -83,9 +88,9 @@ export const auditSchema = z.object({
   count: z.number().optional(),
   /** The user concerned, if not the reporting one. */
   who: name.optional(),
-  why: z.string().max(256).optional(),
+  why: shown(256).optional(),
   revision: z.number().optional(),
-  atMs: z.number(),
+  atMs: wallMs,
 });
 export type Audit = z.infer<typeof auditSchema>;
 
@@ -146,7 +151,7 @@ export const signalReplySchema = z.discriminatedUnion('kind', [
     sig: signature,
   }),
   z.object({ kind: z.literal('accepted') }),
-  z.object({ kind: z.literal('refused'), reason: z.string().max(128) }),
+  z.object({ kind: z.literal('refused'), reason: shown(128) }),
 ]);
 export type SignalReply = z.infer<typeof signalReplySchema>;
 
@@ -164,7 +169,7 @@ export const estopReplySchema = z.object({ state: name });
 /** On the reliable channel of a session. `key` is the key of the sealed link behind it. */
 export const controlSchema = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('key'), key: z.base64().length(44) }),
-  z.object({ kind: z.literal('ended'), reason: z.string().max(128) }),
+  z.object({ kind: z.literal('ended'), reason: shown(128) }),
   z.object({ kind: z.literal('estop') }),
   z.object({ kind: z.literal('bye') }),
   /** Operator → robot: whether to send sound. */

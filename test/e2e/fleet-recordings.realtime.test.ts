@@ -302,6 +302,23 @@ describe('recordings of a fleet', { skip }, () => {
     assert.equal((await target.find('g-1.mcap'))?.sha256, sha(bytes));
   });
 
+  it('keep what their author announced when another user announces something else', async () => {
+    const dir = path.join(folder, 'entry');
+    record(dir, 'entry-1', 1);
+    await send(dir, new FleetTarget(robot, 'arm'));
+    const index = new RecordingIndex(robot, 'arm');
+    const entry = (await index.list()).find(({ episode }) => episode === 'entry-1')!;
+    const nora = await world.enter('nora', 'operator', ['arm']);
+    const other = new RecordingIndex(nora, 'arm');
+    await assert.rejects(
+      other.put({ ...entry, sha256: '0'.repeat(64) }),
+      /another user announced other bytes/,
+    );
+    await other.put({ ...entry, label: 'success', places: [], rows: 0 });
+    const after = (await index.list()).find(({ episode }) => episode === 'entry-1');
+    assert.deepEqual(after, { ...entry, label: 'success' });
+  });
+
   it('are sent once, however often the folder is checked', async () => {
     const dir = path.join(folder, 'f');
     record(dir, 'f-1', 1);

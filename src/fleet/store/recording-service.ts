@@ -74,7 +74,7 @@ export class RecordingService {
     const store = await this.#store(robot);
     if (!('op' in request)) return { head: await page(store, request.after) };
     if (request.op === 'entry' && 'recording' in request)
-      return this.#announce(store, robot, request.recording);
+      return this.#announce(store, robot, user, request.recording);
     if (request.op === 'entry' && 'episode' in request)
       return { head: { recording: await store.entry(request.episode) } };
     if (request.op === 'find') return { head: { found: await store.find(request.name) } };
@@ -85,10 +85,12 @@ export class RecordingService {
     return { head: await put(store, user, request as UploadRequest, bytes) };
   }
 
-  async #announce(store: RecordingStore, robot: string, recording: Recording): Promise<Reply> {
+  async #announce(store: RecordingStore, robot: string, user: string, recording: Recording): Promise<Reply> {
     if (recording.robot !== robot) return { head: { ok: false, why: `the entry is not about ${robot}` } };
-    await store.putEntry(recording);
-    this.#options.connection.nats.publish(subjects.recorded(robot), JSON.stringify(recording));
+    const stored = await store.putEntry(user, recording);
+    if (stored === null)
+      return { head: { ok: false, why: 'another user announced other bytes under this name' } };
+    this.#options.connection.nats.publish(subjects.recorded(robot), JSON.stringify(stored));
     return { head: { ok: true } };
   }
 

@@ -5,6 +5,7 @@ import { z } from 'zod';
 import { parseJson } from '../../core/parse-json.ts';
 import { loadJetStream, loadNats } from '../nats-module.ts';
 import { parseRecording, type Recording, recordingNames } from '../recordings.ts';
+import { mergeEntry } from './merge-entry.ts';
 
 /** Well under the servers' largest message, 1 MB. */
 export const CHUNK_BYTES = 512 * 1024;
@@ -80,14 +81,27 @@ export class RecordingStore {
     return new RecordingStore(robot, jetstream(nats, { timeout: TIMEOUT_MS }), jsm, () => headers());
   }
 
-  async putEntry(recording: Recording): Promise<void> {
-    await this.#replace(recordingNames.entry(this.#robot, recording.episode), JSON.stringify(recording));
+  /** Returns the entry as stored. Null: another user announced other bytes under this name. */
+  async putEntry(user: string, recording: Recording): Promise<Recording | null> {
+    const subject = recordingNames.entry(this.#robot, recording.episode);
+    const stored = await this.#last(subject);
+    const known = stored && this.#parsed(stored, recording.episode);
+    // Entries without an author are from before there were any.
+    const author = (known && stored?.header.get(AUTHOR)) || user;
+    const next = known && author !== user ? mergeEntry(known, recording) : recording;
+    if (next === null) return null;
+    await this.#replace(subject, JSON.stringify(next), { author, last: stored?.seq ?? 0 });
+    return next;
   }
 
   /** Null: unknown, or the stored entry is invalid. */
   async entry(episode: string): Promise<Recording | null> {
     const found = await this.#last(recordingNames.entry(this.#robot, episode));
-    const entry = found && parseRecording(found.string());
+    return found && this.#parsed(found, episode);
+  }
+
+  #parsed(stored: StoredMsg, episode: string): Recording | null {
+    const entry = parseRecording(stored.string());
     return entry?.robot === this.#robot && entry.episode === episode ? entry : null;
   }
 
@@ -185,10 +199,17 @@ export class RecordingStore {
   }
 
   /** The only message on its subject from then on. Headers are made here, never passed on. */
-  async #replace(subject: string, data: string | Uint8Array): Promise<number> {
+  async #replace(
+    subject: string,
+    data: string | Uint8Array,
+    entry?: { author: string; last: number },
+  ): Promise<number> {
     const headers = this.#headers();
     headers.set('Nats-Rollup', 'sub');
-    return (await this.#js.publish(subject, data, { headers })).seq;
+    if (entry === undefined) return (await this.#js.publish(subject, data, { headers })).seq;
+    headers.set(AUTHOR, entry.author);
+    const expect = { lastSubjectSequence: entry.last };
+    return (await this.#js.publish(subject, data, { headers, expect })).seq;
   }
 
   #last(subject: string): Promise<StoredMsg | null> {
@@ -199,6 +220,9 @@ export class RecordingStore {
     return this.#jsm.direct.getMessage(recordingNames.stream(this.#robot), query as never);
   }
 }
+
+/** Of an entry: the user who announced it. */
+const AUTHOR = 'Farhand-Author';
 
 const padded = (text: string): string => text.padEnd(Math.ceil(text.length / 4) * 4, '=');
 const encoded = (name: string): string => padded(Buffer.from(name).toString('base64url'));
