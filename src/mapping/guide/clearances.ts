@@ -61,6 +61,8 @@ export class Clearances {
   readonly by: readonly LimitedBy[];
   /** 1: pressing the tool this way cannot be helped by bending the arm. */
   readonly isFirm: Uint8Array;
+  /** 1: one of the parts is the arm's own base, which no joint moves. */
+  readonly isBase: Uint8Array;
   readonly #pose: ArmPose;
   readonly #pairings: readonly Pairing[];
   readonly #walls: readonly Wall[];
@@ -111,7 +113,13 @@ export class Clearances {
       return stopClearanceM(keptM, around.stopM) + Math.min(MARGIN_M, shareOf(keptM) / 4);
     });
     this.isFirm = Uint8Array.from(this.nowM, (_, k) => (this.#isFirmAt(k, model) ? 1 : 0));
+    this.isBase = Uint8Array.from(this.nowM, (_, k) => (this.#isBaseAt(k) ? 1 : 0));
     this.#seesNeighbour = false;
+  }
+
+  #isBaseAt(k: number): boolean {
+    const pairing = this.#pairings[k];
+    return pairing?.kind === 'arm' && this.#frames[pairing.b] === 0;
   }
 
   #isFirmAt(k: number, { capsules, joints }: RobotModel): boolean {

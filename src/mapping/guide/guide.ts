@@ -5,6 +5,7 @@ import type { RobotModel } from '../../geometry/robot-model.ts';
 import { LIMITED_BY, type LimitedBy } from '../../messages/robot-state.ts';
 import { ArmPose } from './arm-pose.ts';
 import { Clearances, type GuideSurroundings } from './clearances.ts';
+import { ContactDirections } from './contact-directions.ts';
 import { QuadraticProgram } from './quadratic-program.ts';
 import { distanceM, type Reach, reachOf } from './reach.ts';
 import { Shoulder } from './shoulder.ts';
@@ -51,9 +52,6 @@ const FOLLOWED_RAD = 0.01;
 const ROUNDS = 3;
 const REACH = -2;
 const SHOULDER = -3;
-const FLAT = 1e-12;
-/** The direction in which a contact takes off stays this close (cosine) to the contact's own. */
-const LEAST_LEAN = 0.6;
 
 /**
  * Geometry of a guided motion: each hand pose becomes one joint pose. The guided point takes the nearest place it can:
@@ -77,6 +75,8 @@ export class Guide {
   /** Where the spare joint is drawn to: from the pose it began in to home, as far as the hand has moved. */
   readonly #postureRad: Float64Array;
   readonly #lastM = new Float64Array(3);
+  /** How far the hand has moved since the last sample. */
+  #movedM = 0;
   readonly #rates: WristRates;
   readonly #lowM: Float64Array;
   readonly #lowRad: Float64Array;
@@ -93,13 +93,8 @@ export class Guide {
   readonly #moving: Float64Array;
   readonly #turning: Float64Array;
   readonly #stretch = new Float64Array(3);
-  /**
-   * Per clearance, and last for reach: the direction away from it when the contact began, three numbers each, and how
-   * long it has lasted: 0 none, 1 until the last sample, 2 in this one. The motion into a contact is taken off along
-   * that direction, so that sliding round something does not lag behind the hand.
-   */
-  readonly #contactAway: Float64Array;
-  readonly #contacts: Uint8Array;
+  /** Per clearance, and last for reach. */
+  readonly #directions: ContactDirections;
   /** Room below full stretch: now, and the least allowed. */
   #reachM = 0;
   #leastReachM = 0;
@@ -122,8 +117,7 @@ export class Guide {
     this.#rates = new WristRates(joints, options, this.#wrist.isNarrow ? 1 : 2);
     this.qRad = Float64Array.from(model.homeRad);
     this.#lowM = new Float64Array(this.#clearances.size);
-    this.#contactAway = new Float64Array(3 * (this.#clearances.size + 1));
-    this.#contacts = new Uint8Array(this.#clearances.size + 1);
+    this.#directions = new ContactDirections(this.#clearances.size + 1);
     this.#lowRad = new Float64Array(joints);
     this.#fromRad = new Float64Array(joints);
     this.#highRad = new Float64Array(joints);
@@ -142,7 +136,7 @@ export class Guide {
     this.limitedBy = '';
     this.#postureRad.set(this.qRad);
     this.#lastM.fill(Number.NaN);
-    this.#contacts.fill(0);
+    this.#directions.engage();
     this.#rates.engage();
   }
 
@@ -154,6 +148,7 @@ export class Guide {
   /** Moves to the pose nearest to this one, `dtS` after the last. The quaternion is a unit one. */
   follow(positionM: Float64Array, quatXyzw: Float64Array, dtS: number): void {
     this.#placeM.set(positionM);
+    this.#movedM = this.#moved();
     this.#drawHome();
     matrixFromQuat(quatXyzw, this.#wantedRotation);
     if (this.#rates.isTrailing) this.#foresee(dtS);
@@ -161,7 +156,11 @@ export class Guide {
     this.#fromRad.set(this.qRad);
     for (let step = 0; step < MAX_STEPS; step++) {
       this.#measure();
-      if (step === 0) this.#damp(dtS);
+      if (step === 0) {
+        this.#damp(dtS);
+        // Met from one side, the arm's own base must not hold the tool there.
+        this.#directions.roll(this.#clearances.isBase, this.#clearances.away, this.#movedM);
+      }
       this.#aim();
       this.#project();
       this.#state();
@@ -176,7 +175,7 @@ export class Guide {
     }
     this.#rates.pace(this.#fromRad, this.qRad, dtS, this.#lowRad, this.#highRad);
     this.#explain();
-    for (let k = 0; k < this.#contacts.length; k++) if (this.#contacts[k]! > 0) this.#contacts[k]!--;
+    this.#directions.age();
   }
 
   /** The wrist cannot go on turning, even slower, and stay clear: it may stop at once. */
@@ -205,14 +204,17 @@ export class Guide {
     this.#rates.aim(this.qRad, this.#program.x, dtS);
   }
 
-  /** A spare joint moves only while the hand does: a still hand moves nothing. */
-  #drawHome(): void {
-    if (this.#homeRad === null) return;
+  #moved(): number {
     let square = 0;
     for (let i = 0; i < 3; i++) square += (this.#placeM[i]! - this.#lastM[i]!) ** 2;
     this.#lastM.set(this.#placeM);
-    if (!(square > 0)) return;
-    const share = Math.min(1, Math.sqrt(square) / HOMING_M);
+    return square > 0 ? Math.sqrt(square) : 0;
+  }
+
+  /** A spare joint moves only while the hand does: a still hand moves nothing. */
+  #drawHome(): void {
+    if (this.#homeRad === null) return;
+    const share = Math.min(1, this.#movedM / HOMING_M);
     for (let i = 0; i < this.qRad.length; i++)
       this.#postureRad[i]! += share * (this.#homeRad[i]! - this.#postureRad[i]!);
   }
@@ -313,31 +315,12 @@ export class Guide {
     const along = error[0]! * normals[at]! + error[1]! * normals[at + 1]! + error[2]! * normals[at + 2]!;
     if (along >= least) return;
     const slot = which < 0 ? this.#clearances.size : which;
-    const away = this.#contactAway;
-    const from = slot * 3;
-    if (this.#contacts[slot] === 0) for (let i = 0; i < 3; i++) away[from + i] = normals[at + i]!;
-    this.#contacts[slot] = 2;
-    const lean = this.#lean(from, normals, at);
-    const offM = (least - along) / lean;
-    for (let i = 0; i < 3; i++) error[i]! += offM * away[from + i]!;
+    const offM = (least - along) / this.#directions.touch(slot, normals, at);
+    const { away } = this.#directions;
+    for (let i = 0; i < 3; i++) error[i]! += offM * away[3 * slot + i]!;
     if (offM <= this.#pressedM) return;
     this.#pressed = which;
     this.#pressedM = offM;
-  }
-
-  /**
-   * How far the kept direction of a contact points along its present one. Round a small thing the kept one turns with it:
-   * pushed off sideways, the point would run away.
-   */
-  #lean(from: number, normals: Float64Array, at: number): number {
-    const away = this.#contactAway;
-    const lean =
-      away[from]! * normals[at]! + away[from + 1]! * normals[at + 1]! + away[from + 2]! * normals[at + 2]!;
-    if (lean >= LEAST_LEAN) return lean;
-    const aside = Math.sqrt((1 - LEAST_LEAN * LEAST_LEAN) / Math.max(FLAT, 1 - lean * lean));
-    for (let i = 0; i < 3; i++)
-      away[from + i] = LEAST_LEAN * normals[at + i]! + aside * (away[from + i]! - lean * normals[at + i]!);
-    return LEAST_LEAN;
   }
 
   /** States the program of one step. */
