@@ -111,6 +111,7 @@ const OWN_TIMERS = [
   'src/robot/grippers/',
   'src/camera/channel/',
   'src/camera/station.ts',
+  'src/input/device-files.ts',
 ];
 
 const files = ['src', 'web', 'test', 'bench', 'sim']

@@ -6,6 +6,7 @@ import { SnapshotBoard } from '../core/memory/snapshot.ts';
 import { DurationHistogram } from '../core/statistics/histogram.ts';
 import type { Clock } from '../core/time/clock.ts';
 import type { InputPlugin } from '../input/device.ts';
+import type { OpenFile } from '../input/device-files.ts';
 import { drivenFlag, estopFlag, windDownFlag } from '../messages/role-flags.ts';
 import type { PackedTrace } from '../messages/trace-record.ts';
 import { HandPlayout } from '../operator/hand-playout.ts';
@@ -137,18 +138,24 @@ export async function inputSockets(rig: Rig): Promise<SocketSpec[]> {
   return specs;
 }
 
-/** The ZeroMQ relays that feed those sockets. `ports`: the ports on which the sockets were opened. */
-export async function inputRelays(rig: Rig, ports: readonly number[]): Promise<OpenRelay[]> {
-  const found: OpenRelay[] = [];
+/** What feeds those sockets: ZeroMQ relays and device files. `ports`: the ports on which the sockets were opened. */
+export async function inputRelays(
+  rig: Rig,
+  ports: readonly number[],
+): Promise<{ relays: OpenRelay[]; files: OpenFile[] }> {
+  const relays: OpenRelay[] = [];
+  const files: OpenFile[] = [];
   let first = 0;
   for (const [name, values] of Object.entries(rig.operator.inputs)) {
     const plugin = await loadPlugin('input', name);
     const config = inputConfig(rig, name, plugin, values);
     for (const relay of plugin.relays?.(config) ?? [])
-      found.push({ ...relay, toPort: relay.socket === null ? null : (ports[first + relay.socket] ?? null) });
+      relays.push({ ...relay, toPort: relay.socket === null ? null : (ports[first + relay.socket] ?? null) });
+    for (const file of plugin.files?.(config) ?? [])
+      files.push({ ...file, toPort: ports[first + file.socket]! });
     first += plugin.sockets?.(config).length ?? 0;
   }
-  return found;
+  return { relays, files };
 }
 
 /** Settings of an input. An input with a `hand` setting that is not set uses the rig's hand. */
@@ -192,14 +199,18 @@ export async function inputConfigs(
     const plugin = await loadPlugin('input', name);
     inputs.set(name, { plugin, config: inputConfig(rig, name, plugin, values) });
   }
-  if (!inputs.has(rig.operator.input))
-    throw new TeleopError(
-      'bad-config',
-      `operator.input=${rig.operator.input} is not one of operator.inputs`,
-      {
+  const { input, roles } = rig.operator;
+  const named = { input, 'roles.clutch': roles.clutch, 'roles.record': roles.record };
+  for (const [key, name] of Object.entries(named))
+    if (name !== null && !inputs.has(name))
+      throw new TeleopError('bad-config', `operator.${key}=${name} is not one of operator.inputs`, {
         hint: `Choose one of ${[...inputs.keys()].join(', ')}, or add it under operator.inputs.`,
-      },
-    );
+      });
+  const clutch = roles.clutch === null ? undefined : inputs.get(roles.clutch)?.plugin;
+  if (clutch?.automatic || clutch?.clutchless)
+    throw new TeleopError('bad-config', `operator.roles.clutch=${roles.clutch} has no clutch`, {
+      hint: 'Choose an input that a person holds, such as pedal.',
+    });
   return inputs;
 }
 

@@ -5,6 +5,7 @@ import { Counters } from '../core/counters.ts';
 import { deferred } from '../core/deferred.ts';
 import { TeleopError } from '../core/errors.ts';
 import { DurationHistogram } from '../core/statistics/histogram.ts';
+import { DeviceFiles, type OpenFile } from '../input/device-files.ts';
 import type { EpisodeInfo } from '../messages/recording.ts';
 import { drivenFlag, type Role, stopFlag, windDownFlag } from '../messages/role-flags.ts';
 import type { RoleReady, RoleReport } from '../messages/role-report.ts';
@@ -286,22 +287,31 @@ async function closeAll(opening: readonly Promise<{ close(): unknown } | null>[]
     if (opened.status === 'fulfilled') await opened.value?.close();
 }
 
-/** ZeroMQ sockets of the inputs; they feed the sockets of the control thread. */
+/** ZeroMQ sockets and device files of the inputs; they feed the sockets of the control thread. */
 async function openRelays(
   arms: readonly OpenArm[],
   ports: readonly number[],
 ): Promise<{ names: string[]; close(): void }> {
   const specs: OpenRelay[] = [];
+  const files: OpenFile[] = [];
   let first = arms.length * OPERATOR_SOCKETS.desk + 1;
   for (const { rig } of arms) {
-    specs.push(...(await inputRelays(rig, ports.slice(first))));
+    const found = await inputRelays(rig, ports.slice(first));
+    specs.push(...found.relays);
+    files.push(...found.files);
     first += (await inputSockets(rig)).length;
   }
-  const relays = await InputRelays.open(specs, new Counters(arms[0]!.memory.counters));
+  const counters = new Counters(arms[0]!.memory.counters);
+  const relays = await InputRelays.open(specs, counters);
+  const devices = new DeviceFiles(files, counters, (text) => console.error(`farhand: ${text}`));
   const names = specs.map(
     ({ name, bind, host, port }) => `${name} ${bind ? 'on' : 'from'} ZeroMQ tcp://${host}:${port}`,
   );
-  return { names, close: () => relays.close() };
+  const close = () => {
+    relays.close();
+    devices.close();
+  };
+  return { names, close };
 }
 
 /** The role was told to end before it was ready: it has opened nothing. */

@@ -6,6 +6,7 @@ import { TeleopError } from '../core/errors.ts';
 import { monotonicClock } from '../core/time/clock.ts';
 import { Periodic } from '../core/time/periodic.ts';
 import { emptyQuality, type InputDevice } from '../input/device.ts';
+import { DeviceFiles } from '../input/device-files.ts';
 import { emptyHandSample, type HandSample } from '../messages/hand-sample.ts';
 import { type DatagramHandler, type Peer, peerAddress, peerPort, type SocketSpec } from '../wire/reactor.ts';
 import { openDgramReactor } from '../wire/transports/udp-dgram.ts';
@@ -17,7 +18,7 @@ const TABLE_HZ = 5;
 export const listenVerb: Verb = {
   name: 'listen',
   usage: 'INPUT [--host ADDRESS] [--port PORT] [key=value …]',
-  about: 'Shows what a network input receives, without a robot.',
+  about: 'Shows what an input receives, without a robot.',
   details: `Rate, jitter, estimated loss, tracking, e-stop, pose and rejected packets: a table in a terminal, otherwise one
 line of JSON per second. \`farhand plugins input NAME\` lists the settings of an input.`,
   options: {
@@ -29,7 +30,7 @@ line of JSON per second. \`farhand plugins input NAME\` lists the settings of an
   async run(given: Given) {
     expectWords(listenVerb, given, 1, 1);
     const name = given.words[0]!;
-    const { open, specs, relays } = await inputOf(name, given);
+    const { open, specs, relays, files } = await inputOf(name, given);
     const seconds = numberOption(given, 'seconds', 0.1, 1e6) ?? Number.POSITIVE_INFINITY;
     const table = process.stdout.isTTY === true && given.values['json'] !== true;
     const counters = new Counters();
@@ -46,12 +47,18 @@ line of JSON per second. \`farhand plugins input NAME\` lists the settings of an
       toPort: relay.socket === null ? null : reactor.localPort(relay.socket),
     }));
     const relayed = await InputRelays.open(wanted, counters);
+    const devices = new DeviceFiles(
+      files.map((file) => ({ ...file, toPort: reactor.localPort(file.socket) })),
+      counters,
+      (text) => console.error(text),
+    );
     for (const { name: socket, host, port } of relays)
       console.error(`listening for ${socket} on ZeroMQ tcp://${host}:${port}`);
     try {
       await reactor.run(receiver);
     } finally {
       relayed.close();
+      devices.close();
       reactor.close();
     }
     return 0;
@@ -84,7 +91,7 @@ async function inputOf(name: string, given: Given) {
   if (typeof host === 'string') for (const spec of outward) spec.host = host;
   const open = (counters: Counters) =>
     plugin.open(config, monotonicClock.nowNs(), (reason) => counters.add(reason));
-  return { open, specs, relays };
+  return { open, specs, relays, files: plugin.files?.(config) ?? [] };
 }
 
 /** JSON values parsed, anything else as text. */

@@ -98,6 +98,23 @@ export interface InputRelay {
   shorten?: (bytes: Uint8Array) => Uint8Array | null;
 }
 
+/**
+ * A device file of Linux's input layer (evdev). The operator reads it outside the control thread and forwards
+ * its state, buttons and axes (`codecs/controls-codec.ts`), to a socket of the input: at each change and 50
+ * times a second. Nothing is sent while the device is unplugged.
+ */
+export interface InputFile {
+  /** For messages: "pedal". */
+  name: string;
+  /** The file, or `auto`: the first in /dev/input/by-id that matches. */
+  path: string;
+  match: RegExp;
+  /** Which of the plug-in's `sockets` it feeds. */
+  socket: number;
+  /** Setting of the path, for messages. */
+  key: string;
+}
+
 /** Console messages for an input: the page's own hand, and the hands of a headset's page. */
 export type DeskBytes = 'hand' | 'hands';
 
@@ -119,6 +136,8 @@ export interface InputPlugin<C> {
   sockets?(config: C): readonly InputSocket[];
   /** ZeroMQ sockets that feed them; none if absent. Called before `open`, any number of times. */
   relays?(config: C): readonly InputRelay[];
+  /** Device files that feed them; none if absent. Called before `open`, any number of times. */
+  files?(config: C): readonly InputFile[];
   /** `remark` counts notable events other than rejections. */
   open(config: C, nowNs: number, remark?: (reason: Reason) => void): InputDevice;
 }

@@ -135,7 +135,7 @@ export class OperatorLoop implements DatagramHandler {
     this.#inputNames = [...parts.inputs.keys()];
     this.#shown = BOARD.create(joints);
     this.robot = new RobotView(joints, parts.neighbour?.joints.length);
-    this.sampler = new Sampler(parts.inputs, rig.operator.input);
+    this.sampler = new Sampler(parts.inputs, rig.operator.input, rig.operator.roles);
     const wallErrorNs = rig.link.clock === 'wall' ? rig.link.wallErrorMs * NS_PER_MS : null;
     this.sync =
       parts.sync ?? new SyncClient(outbox, sync, robot.sync, clock, counters, parts.shared, wallErrorNs);

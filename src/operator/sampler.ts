@@ -16,6 +16,12 @@ export interface OpenInput {
   sockets?: number;
 }
 
+/** Inputs that share the work with the one that drives, by name. */
+export interface InputRoles {
+  clutch?: string | null;
+  record?: string | null;
+}
+
 /** The input of programs and policies on this machine. */
 const POLICY_INPUT = 'joints';
 
@@ -71,19 +77,36 @@ export class Sampler {
   /** Through which policies drive; null: the rig has none. */
   readonly #policyInput: InputDevice | null;
 
-  constructor(inputs: ReadonlyMap<string, OpenInput>, active: string) {
+  /** Whose clutch counts for every input of a person; null: their own. */
+  readonly #clutch: OpenInput | null;
+  readonly #clutchSample = emptyHandSample();
+  #clutchStream = 0;
+  /** Whose record button counts; null: any. */
+  readonly #recorder: InputDevice | null;
+
+  constructor(inputs: ReadonlyMap<string, OpenInput>, active: string, roles: InputRoles = {}) {
     this.#inputs = inputs;
+    this.#clutch = inputs.get(roles.clutch ?? '') ?? null;
+    this.#recorder = inputs.get(roles.record ?? '')?.device ?? null;
     this.#devices = [...inputs.values()].map(({ device }) => device);
     this.#active = active;
     this.#policyInput = inputs.get(POLICY_INPUT)?.device ?? null;
-    const people = [...inputs].filter(
-      ([name, { automatic, clutchless = false }]) => name !== POLICY_INPUT && !automatic && !clutchless,
-    );
-    this.#takeOver = new TakeOver(people.map(([name, { device }]) => [name, device]));
+    this.#takeOver = new TakeOver(this.#standby(active));
     for (const { device, desk, sockets = 0 } of inputs.values()) {
       if (desk !== undefined) this.#desk[desk] = device;
       for (let socket = 0; socket < sockets; socket++) this.routes.push({ device, socket });
     }
+  }
+
+  /** Who may take over from a policy: an input, and the device whose clutch it takes. */
+  #standby(active: string): [string, InputDevice][] {
+    const people = [...this.#inputs].filter(([name, { automatic }]) => name !== POLICY_INPUT && !automatic);
+    const clutch = this.#clutch;
+    if (clutch === null)
+      return people.filter(([, { clutchless }]) => !clutchless).map(([name, { device }]) => [name, device]);
+    const hands = people.filter(([, input]) => input !== clutch);
+    const [name] = hands.find(([each]) => each === active) ?? hands[0] ?? [null];
+    return name === null ? [] : [[name, clutch.device]];
   }
 
   get active(): string {
@@ -158,6 +181,7 @@ export class Sampler {
 
   /** How often the record button of any input was pressed. Hot path. */
   get recordPresses(): number {
+    if (this.#recorder !== null) return this.#recorder.recordPresses ?? 0;
     let presses = 0;
     for (let i = 0; i < this.#devices.length; i++) presses += this.#devices[i]!.recordPresses ?? 0;
     return presses;
@@ -211,6 +235,22 @@ export class Sampler {
     this.hand.clutchless = input.clutchless ?? false;
     this.hand.automatic = input.automatic;
     this.#pull(input.device);
+    if (this.#clutch !== null && !input.automatic && this.hand.sample.source !== 'policy')
+      this.#useClutch(this.#clutch, input);
+  }
+
+  /** A clutch that cannot be observed is a lost hand. */
+  #useClutch(clutch: OpenInput, input: OpenInput): void {
+    const { sample } = this.hand;
+    this.hand.clutchless = false;
+    if (clutch === input) return;
+    const { stream = 0 } = clutch.device;
+    if (stream !== this.#clutchStream) this.hand.source++;
+    this.#clutchStream = stream;
+    const status = clutch.device.sample(this.hand.sampledNs, this.#clutchSample);
+    sample.tracking &&= status === 'ok' && this.#clutchSample.tracking;
+    sample.clutch = this.#clutchSample.clutch;
+    sample.estop ||= this.#clutchSample.estop;
   }
 
   #watch(nowNs: number): void {

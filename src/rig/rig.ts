@@ -50,6 +50,17 @@ export const rigSchema = z.strictObject({
         .record(z.string(), options)
         .default({ scripted: {} })
         .describe('available input devices, with their settings'),
+      roles: z
+        .strictObject({
+          clutch: z
+            .string()
+            .nullable()
+            .default(null)
+            .describe('input whose clutch counts, whichever input a person drives with; null: its own'),
+          record: z.string().nullable().default(null).describe('input whose record button counts; null: any'),
+        })
+        .prefault({})
+        .describe('inputs that share the work with the one that drives, such as pedals'),
       realtimePriority: realtimePriority,
       autoArm: z.boolean().default(false).describe('arm the robot once, at first contact, if it is idle'),
       homeSpeedRadS: z.number().min(0.05).max(1).default(0.4).describe('fastest joint while homing'),

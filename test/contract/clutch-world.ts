@@ -93,9 +93,12 @@ export class ClutchWorld {
 
   static async create(name: string, sender: InputSender | null): Promise<ClutchWorld> {
     const listed = ['scripted', 'page', 'webxr'].includes(name) ? [] : [`operator.inputs.${name}={}`];
+    const options = Object.entries(sender?.options ?? {}).map(
+      ([key, value]) => `operator.inputs.${name}.${key}=${String(value)}`,
+    );
     return new ClutchWorld(
       await SimulatedRig.create({
-        overrides: [`operator.input=${name}`, ...listed],
+        overrides: [`operator.input=${name}`, ...listed, ...options],
         wrapDriver: (arm) => Object.assign(arm, { world: STILL_WORLD }),
       }),
       name,

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { loadPlugin, ownPluginNames } from '../../src/app/registry.ts';
+import { emptyControls, encodeControls, MAX_CONTROLS_BYTES } from '../../src/input/codecs/controls-codec.ts';
 import { emptyRctp, encodeRctp, RCTP_BYTES } from '../../src/input/codecs/rctp-codec.ts';
 import { encodeEnvelope, XR_ENVELOPE_BYTES } from '../../src/input/codecs/webxr-codec.ts';
 import { testInput } from '../../src/testing/input-contract.ts';
@@ -18,6 +19,8 @@ const MESSAGES: Record<string, (nowNs: number) => Uint8Array> = {
   joints: () => text({ jointsRad: [0.1, -1.2, 1.3, 0, 0.5, 0], gripper: 0.25, clutch: true }),
   openteach: () => new TextEncoder().encode(quest[0]!.text),
   page: () => text({ positionM: [0.1, 1.2, -0.3], quatXyzw: [0, 0, 0.6, 0.8], gripper: 0.25, clutch: true }),
+  pedal: () => controls([0, 0, 0, 0, 0, 0], [30]),
+  spacemouse: () => controls([200, 0, -100, 0, 0, 50], []),
   rctp: (nowNs) => {
     const packet = { ...emptyRctp(), timestampS: nowNs / 1e9, gripper: 0.75, tracking: true };
     packet.positionM.set([0.1, 1.2, -0.3]);
@@ -37,6 +40,15 @@ const MESSAGES: Record<string, (nowNs: number) => Uint8Array> = {
     return out.subarray(0, XR_ENVELOPE_BYTES + hands.length);
   },
 };
+
+function controls(axes: readonly number[], keys: readonly number[]): Uint8Array {
+  const state = { ...emptyControls(), pressed: keys.length };
+  state.axes.set(axes);
+  state.keys.set(keys);
+  const out = new Uint8Array(MAX_CONTROLS_BYTES);
+  return out.slice(0, encodeControls(state, out));
+}
+
 /** Settings for devices that cannot be opened with their defaults. */
 const OPTIONS: Record<string, Record<string, unknown>> = {
   // Without a clutch, the hand counts as soon as it is tracked.

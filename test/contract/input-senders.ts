@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { emptyControls, encodeControls, MAX_CONTROLS_BYTES } from '../../src/input/codecs/controls-codec.ts';
 import { emptyRctp, encodeRctp, RCTP_BYTES } from '../../src/input/codecs/rctp-codec.ts';
 import {
   emptyXr,
@@ -29,6 +30,8 @@ export interface InputSender {
   staleMs: number;
   /** The sender can report that it lost the hand, or the clutch. */
   loses: readonly ('seen' | 'clutchSeen')[];
+  /** Settings of the input, if it needs others than its defaults. */
+  options?: Record<string, unknown>;
   message(nowNs: number, count: number, grip: Grip): Uint8Array;
 }
 
@@ -71,6 +74,17 @@ const quest = JSON.parse(readFileSync('test/data/openteach.json', 'utf8')) as {
 };
 const HOME_RAD = [0, -1.2, 1.3, 0, 0.5, 0];
 
+/** Axes as given; the key is pressed while the clutch is closed. */
+function controls(axes: readonly number[], key: number): InputSender['message'] {
+  return (_nowNs, _count, { closed }) => {
+    const state = { ...emptyControls(), pressed: closed ? 1 : 0 };
+    state.axes.set(axes);
+    state.keys[0] = key;
+    const out = new Uint8Array(MAX_CONTROLS_BYTES);
+    return out.slice(0, encodeControls(state, out));
+  };
+}
+
 const SENDERS: Record<string, InputSender> = {
   joints: {
     via: 'socket',
@@ -99,6 +113,16 @@ const SENDERS: Record<string, InputSender> = {
         clutch: closed,
         page: sender,
       }),
+  },
+  pedal: { via: 'socket', differBy: 'socket', staleMs: 120, loses: [], message: controls([], 30) },
+  spacemouse: {
+    via: 'socket',
+    differBy: 'socket',
+    staleMs: 120,
+    loses: [],
+    // The cap keeps the clutch closed for half a second: the button shows its opening at once.
+    message: controls([200, 0, 0, 0, 0, 0], 0x100),
+    options: { leftButton: 'clutch' },
   },
   rctp: { via: 'socket', differBy: 'socket', staleMs: 150, loses: ['seen'], message: rctp },
   webxr: { via: 'hands', differBy: 'number', staleMs: 150, loses: ['seen', 'clutchSeen'], message: headset },

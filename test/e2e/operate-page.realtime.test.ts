@@ -71,6 +71,7 @@ describe('the Operate page', { skip: needs('chromium'), timeout: 120_000 }, () =
     url = (await demo.waitFor(/console: (http:\S+)/, 60_000))[1]!;
     browser = await launchChromium();
     page = await browser.newPage({ viewport: { width: 1024, height: 768 } });
+    await page.addInitScript(SPACE_MOUSE);
     await page.goto(url);
     await driveByPage(page);
   });
@@ -93,6 +94,21 @@ describe('the Operate page', { skip: needs('chromium'), timeout: 120_000 }, () =
     await page.keyboard.up('Shift');
     assert.equal(await list.inputValue(), 'ethernet');
     await list.selectOption('off');
+  });
+
+  it('moves and turns the hand with a SpaceMouse while Shift is held', async () => {
+    await page.locator('#spacemouse', { hasText: 'SpaceMouse Compact' }).waitFor();
+    await carryOn(page);
+    const before = handM(await waitFor('a hand', ({ hand }) => hand !== null))[1]!;
+    await page.keyboard.down('Shift');
+    // Pulled up and twisted: z and the rotation about it, as the device reports them.
+    await page.evaluate('window.__cap = [0, 0, -350, 0, 0, 350]');
+    await waitFor('a hand that rises and turns', (seen) => {
+      const [, y = 0] = seen.hand?.quatXyzw ?? [];
+      return handM(seen)[1]! > before + 0.03 && y < -0.05;
+    });
+    await page.evaluate('window.__cap = [0, 0, 0, 0, 0, 0]');
+    await page.keyboard.up('Shift');
   });
 
   it('shows, hides and docks panels, draws live plots, and remembers it', async () => {
@@ -215,3 +231,21 @@ const OVERLAPS = `(() => {
 function phone(browser: Browser): Promise<BrowserContext> {
   return browser.newContext({ viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true });
 }
+
+/** A SpaceMouse that was permitted before: its reports 1 and 2, every 16 ms, as WebHID delivers them. */
+const SPACE_MOUSE = `(() => {
+  window.__cap = [0, 0, 0, 0, 0, 0];
+  const device = Object.assign(new EventTarget(), { opened: false, productName: 'SpaceMouse Compact', open: async () => {} });
+  const report = (reportId, counts) => {
+    const data = new DataView(new ArrayBuffer(6));
+    counts.forEach((count, i) => data.setInt16(2 * i, count, true));
+    device.dispatchEvent(Object.assign(new Event('inputreport'), { reportId, data }));
+  };
+  setInterval(() => {
+    report(1, window.__cap.slice(0, 3));
+    report(2, window.__cap.slice(3));
+  }, 16);
+  Object.defineProperty(navigator, 'hid', {
+    value: Object.assign(new EventTarget(), { getDevices: async () => [device], requestDevice: async () => [device] }),
+  });
+})()`;

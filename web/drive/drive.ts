@@ -7,6 +7,7 @@ import { gamepad, type RecordAct, stepByGamepad } from './gamepad.ts';
 import { moveTarget, restingHand, stepHand } from './hand.ts';
 import { listenToDriveKeys } from './keys.ts';
 import { Pads } from './pads.ts';
+import { SpaceMouse } from './spacemouse.ts';
 
 export interface DriveSenders {
   /** May drop the hand sample. */
@@ -31,6 +32,7 @@ export class Drive {
   readonly #clutch = new Clutch();
   readonly #engage = new EngageButton(this.#clutch, () => this.#clutchChanged());
   readonly #pads = new Pads(this.#hand, (pad, down) => this.#source(pad, down));
+  readonly #spaceMouse = new SpaceMouse(() => this.#active && this.#toggleGripper());
   readonly #held: ReadonlySet<string>;
   readonly #send: DriveSenders;
   #active = false;
@@ -134,6 +136,7 @@ export class Drive {
     if (this.#clutch.closed) return;
     this.#hand.targetM.fill(0);
     this.#hand.rollRad = 0;
+    this.#hand.turnXyzw = [0, 0, 0, 1];
   }
 
   #tick(nowMs: number): void {
@@ -141,6 +144,7 @@ export class Drive {
     this.#lastMs = nowMs;
     if (!this.#active) return;
     this.#byGamepad(elapsedS);
+    this.#spaceMouse.step(this.#hand, elapsedS);
     stepHand(this.#hand, this.#held, elapsedS);
     this.#send.unreliable(this.#request());
     this.#pads.draw();

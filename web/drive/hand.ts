@@ -4,6 +4,8 @@ export interface PageHand {
   /** Target set by pointer and keys; the position follows at limited speed. */
   targetM: [number, number, number];
   quatXyzw: [number, number, number, number];
+  /** Turn by a device with rotations, before the roll of the keys. */
+  turnXyzw: [number, number, number, number];
   rollRad: number;
   gripper: number;
   gripperTarget: 0 | 1;
@@ -19,8 +21,15 @@ const GRIPPER_SPEED_PER_S = 2.5;
 const MAX_STEP_S = 0.05;
 
 export function restingHand(): PageHand {
-  const quatXyzw: PageHand['quatXyzw'] = [0, 0, 0, 1];
-  return { positionM: [0, 0, 0], targetM: [0, 0, 0], quatXyzw, rollRad: 0, gripper: 0, gripperTarget: 0 };
+  return {
+    positionM: [0, 0, 0],
+    targetM: [0, 0, 0],
+    quatXyzw: [0, 0, 0, 1],
+    turnXyzw: [0, 0, 0, 1],
+    rollRad: 0,
+    gripper: 0,
+    gripperTarget: 0,
+  };
 }
 
 /** Axis and sign of each driving key, by physical key. */
@@ -50,8 +59,9 @@ export function stepHand(hand: PageHand, held: ReadonlySet<string>, elapsedS: nu
   let roll = 0;
   for (const code of held) roll += ROLLS[code] ?? 0;
   hand.rollRad += Math.sign(roll) * ROLL_SPEED_RAD_S * dtS;
-  hand.quatXyzw[2] = Math.sin(-hand.rollRad / 2);
-  hand.quatXyzw[3] = Math.cos(hand.rollRad / 2);
+  const [x, y, z, w] = hand.turnXyzw;
+  const [rz, rw] = [Math.sin(-hand.rollRad / 2), Math.cos(hand.rollRad / 2)];
+  hand.quatXyzw = [x * rw + y * rz, y * rw - x * rz, z * rw + w * rz, w * rw - z * rz];
   const step = GRIPPER_SPEED_PER_S * dtS;
   hand.gripper += Math.max(-step, Math.min(step, hand.gripperTarget - hand.gripper));
 }
