@@ -4,6 +4,7 @@ import { loadMujoco } from '../../src/world/mujoco.ts';
 import { print } from '../bench.ts';
 import { environment, environmentText } from '../environment.ts';
 import { beaten, type Cell, type CellSettings, cellOf, cellText, HEAD } from './cell.ts';
+import { type Paired, pairedText, pairedTimes } from './paired.ts';
 import { runTrial, type Trial } from './trial.ts';
 import { TrialsFile } from './trials-file.ts';
 
@@ -48,8 +49,15 @@ that file, ends in time, and goes on from there when it is called again.`,
       const trials = trialsOf(cell, seeds, file);
       return trials.length === 0 ? [] : [cellOf(cell, trials)];
     });
+    const pairs = pairedTimes(settings, 'adaptive', seeds, (cell, i) =>
+      file.find({ ...cell, seed: FIRST_SEED + i }),
+    );
     const env = environment();
-    print(given, { bench: 'tasks', environment: env, cells }, text(environmentText(env), cells));
+    print(
+      given,
+      { bench: 'tasks', environment: env, cells, pairs },
+      text(environmentText(env), cells, pairs),
+    );
     return 0;
   },
 };
@@ -91,7 +99,7 @@ function trialsOf(cell: CellSettings, seeds: number, file: TrialsFile): Trial[] 
   );
 }
 
-function text(env: string, cells: readonly Cell[]): string {
+function text(env: string, cells: readonly Cell[], pairs: readonly Paired[]): string {
   const worse = beaten(cells, 'adaptive').map(
     ({ cell, by }) => `adaptive is worse than ${by.playout}: ${cell.task} over ${cell.link}`,
   );
@@ -99,5 +107,9 @@ function text(env: string, cells: readonly Cell[]): string {
   const few = cells.some(({ seeds }) => seeds < ENOUGH)
     ? [`Some cells have fewer than ${ENOUGH} seeds: too few to tell playouts apart.`]
     : [];
-  return [env, '', HEAD, ...cells.map(cellText), '', ...verdict, ...few].join('\n');
+  const times = [
+    'Time at the same seeds, where both succeeded (median of the differences):',
+    ...pairs.map(pairedText),
+  ];
+  return [env, '', HEAD, ...cells.map(cellText), '', ...times, '', ...verdict, ...few].join('\n');
 }

@@ -36,7 +36,7 @@ import type { RoleMemory } from './role-memory.ts';
 
 const PERIOD_MS = 33;
 /** A contact is published without waiting for the next message: people feel a delay. */
-const CONTACT_MS = 8;
+const CONTACT_MS = 4;
 const CONTACT_NM = 0.1;
 const SUBSCRIPTION_MS = 3000;
 /** One message must fit a datagram; at 1 kHz this is still every command. */

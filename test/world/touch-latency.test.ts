@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
+import { percentiles } from '../../src/core/statistics/percentiles.ts';
 import type { Driver, JointReading } from '../../src/robot/driver.ts';
 import { MS, SimulatedRig } from '../loops/simulated-rig.ts';
 
@@ -7,9 +8,13 @@ const DELAY_MS = 15;
 /** A state is sent every 10 ms and reads the joints at most a cycle of 5 ms earlier. */
 const ROBOT_MS = 15;
 /** The operator looks for a changed contact this often: `CONTACT_MS` in telemetry-publisher.ts. */
-const PUBLISH_MS = 8;
+const PUBLISH_MS = 4;
+/** What a pulse may take beyond the link, of which console and page take this much. */
+const PULSE_MS = 20;
+const PAGE_MS = 3;
+const CONTACTS = 60;
 
-it('a contact reaches the operator within the link’s delay and 15 ms, whenever it happens', async () => {
+it('a contact is published within the link’s delay and 17 ms (p95), whenever it happens', async () => {
   let contactNm = 0;
   const rig = await SimulatedRig.create({
     delayMs: DELAY_MS,
@@ -24,15 +29,19 @@ it('a contact reaches the operator within the link’s delay and 15 ms, whenever
     },
   });
   rig.runFor(1000);
+  const tookMs: number[] = [];
   let worstMs = 0;
-  for (let i = 0; i < 50; i++) {
-    rig.runFor(3 + (i % 13));
+  for (let i = 0; i < CONTACTS; i++) {
+    // Contacts at all phases of the robot's cycles, looked for at all phases of the operator's.
+    rig.runFor(3 + (i % 13) + (i % 7) / 7);
     contactNm = 1 + i;
     const startNs = rig.nowNs;
     while (rig.operator.loop.robot.state.externalNm[2] !== contactNm) rig.runFor(0.5);
-    worstMs = Math.max(worstMs, (rig.nowNs - startNs) / MS);
+    const arrivedMs = (rig.nowNs - startNs) / MS;
+    worstMs = Math.max(worstMs, arrivedMs);
+    tookMs.push(arrivedMs + (PUBLISH_MS * ((i * 11) % CONTACTS)) / CONTACTS);
   }
   assert.ok(worstMs <= DELAY_MS + ROBOT_MS + 1, `${worstMs} ms`);
-  // What is left of the 20 ms that a pulse may take beyond the link.
-  assert.ok(worstMs - DELAY_MS + PUBLISH_MS / 2 < 20, `${worstMs} ms`);
+  const { p95 } = percentiles(tookMs)!;
+  assert.ok(p95 <= DELAY_MS + PULSE_MS - PAGE_MS, `p95 ${p95} ms`);
 });
