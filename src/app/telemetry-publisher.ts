@@ -15,6 +15,7 @@ import type { Person } from '../messages/person.ts';
 import { PLAYOUT_MODES } from '../messages/playout-request.ts';
 import type { PulseEvent } from '../messages/pulse-event.ts';
 import { drivenFlag } from '../messages/role-flags.ts';
+import type { StateSample } from '../messages/state-sample.ts';
 import type { ClosedCommand, InputStream, Telemetry, WorldTelemetry } from '../messages/telemetry.ts';
 import { OUTCOMES, SEGMENTS, TRACE, type TraceRecord } from '../messages/trace-record.ts';
 import type { VideoEvent } from '../messages/video-event.ts';
@@ -28,11 +29,12 @@ import { savePerson } from '../rig/people.ts';
 import type { Rig } from '../rig/rig.ts';
 import { oneWayNs, segmentsNs } from '../trace/segments.ts';
 import { decodeHello } from '../wire/codecs/desk.ts';
-import { frameType, TAG_BYTES } from '../wire/codecs/frame.ts';
+import { frameBody, frameType, TAG_BYTES } from '../wire/codecs/frame.ts';
 import { peerAddress, peerPort } from '../wire/reactor.ts';
 import { socketError } from '../wire/transports/socket-error.ts';
 import type { RecorderThread } from './recorder-thread.ts';
 import type { RoleMemory } from './role-memory.ts';
+import { stateWatch } from './state-publisher.ts';
 
 const PERIOD_MS = 33;
 /** A contact is published without waiting for the next message: people feel a delay. */
@@ -52,7 +54,7 @@ const CONNECTED_MS = 500;
 export class TelemetryPublisher {
   readonly #socket: Socket;
   readonly #timer: NodeJS.Timeout;
-  readonly #subscribers = new Map<string, { address: string; port: number; untilMs: number }>();
+  readonly #subscribers = new Map<string, Subscriber>();
   readonly #build: () => Telemetry | null;
   readonly #recorder: RecorderThread;
   readonly #person: PersonBoard;
@@ -67,6 +69,7 @@ export class TelemetryPublisher {
     traced: TracedEvents,
     build: () => Telemetry | null,
     contactChanged: () => boolean,
+    newState: () => StateSample | null,
   ) {
     this.#socket = socket;
     this.#recorder = recorder;
@@ -86,6 +89,7 @@ export class TelemetryPublisher {
     );
     this.#timer = setInterval(() => {
       const nowMs = performance.now();
+      this.#publishState(newState);
       if (nowMs < this.#dueMs && !contactChanged()) return;
       const isInTime = nowMs >= this.#dueMs && nowMs < this.#dueMs + PERIOD_MS;
       this.#dueMs = (isInTime ? this.#dueMs : nowMs) + PERIOD_MS;
@@ -121,6 +125,8 @@ export class TelemetryPublisher {
             traced,
             builderOf(arms, stampSource, recorder, trouble),
             anyOf(arms.map((arm) => contactWatch(arm.memory, arm.model.joints.length))),
+            // A policy of two arms has no single state; it reads telemetry.
+            arms.length === 1 ? stateWatch(memory, arms[0]!.model.joints.length) : () => null,
           ),
         );
       });
@@ -131,9 +137,12 @@ export class TelemetryPublisher {
     if (frameType(bytes, bytes.length) === 'request') return this.#onRequest(bytes);
     const key = `${address}:${port}`;
     const reason = this.#refusal(bytes, key);
-    if (reason === null)
-      this.#subscribers.set(key, { address, port, untilMs: performance.now() + SUBSCRIPTION_MS });
-    return reason;
+    if (reason !== null) return reason;
+    const wantsStates = frameBody(bytes, bytes.length)?.['states'] === true;
+    this.#subscribers.set(key, {
+      ...{ address, port, wantsStates, untilMs: performance.now() + SUBSCRIPTION_MS },
+    });
+    return null;
   }
 
   /** Requests for the recorder arrive here: the control thread is not involved. */
@@ -168,6 +177,20 @@ export class TelemetryPublisher {
     return this.#subscribers.size >= MAX_SUBSCRIBERS && !this.#subscribers.has(key) ? 'rate-limited' : null;
   }
 
+  /** Each new state to those who asked for them; the newest one only, if several arrived since the last call. */
+  #publishState(newState: () => StateSample | null): void {
+    let bytes: Buffer | null = null;
+    for (const { address, port, wantsStates } of this.#subscribers.values()) {
+      if (!wantsStates) continue;
+      if (bytes === null) {
+        const state = newState();
+        if (state === null) return;
+        bytes = Buffer.from(JSON.stringify(state));
+      }
+      this.#socket.send(bytes, port, address, () => {});
+    }
+  }
+
   #publish(): void {
     const message = this.#build();
     const nowMs = performance.now();
@@ -190,6 +213,13 @@ export interface TracedEvents {
   onVideo(event: VideoEvent): boolean;
   /** A contact that the person felt. */
   onPulse(event: PulseEvent): null;
+}
+
+interface Subscriber {
+  address: string;
+  port: number;
+  wantsStates: boolean;
+  untilMs: number;
 }
 
 /** Calls all of them, every time. */

@@ -38,6 +38,11 @@ lerobot, pack: each row has the command that the robot had applied when its pict
       about: 'lerobot: longest gap between rows to bridge (default: 1)',
     },
     label: { type: 'string', value: 'LABEL', about: 'only episodes with this label' },
+    corrections: {
+      type: 'boolean',
+      about:
+        'lerobot, pack: only what a person drove after taking over from a policy, each stretch an episode',
+    },
     size: { type: 'string', value: 'WxH', about: 'pack: pictures at this size (default: 128x96)' },
     'picture-every': {
       type: 'string',
@@ -89,6 +94,7 @@ async function toLeRobot(given: Given, dir: string, episodes: readonly EpisodeSo
     fps,
     codec: codecOf(given),
     maxGapS: numberOption(given, 'max-gap', 0.01, 3600) ?? 1,
+    onlyCorrections: given.values['corrections'] === true,
     version: ownVersion(),
     onProgress: progress.update,
     onEpisode: (each) => {
@@ -96,6 +102,7 @@ async function toLeRobot(given: Given, dir: string, episodes: readonly EpisodeSo
       say(episodeText(each));
     },
   });
+  assertAny(reported.length);
   if (json) console.log(JSON.stringify({ dir, episodes: reported, checked: true }));
   else say(`${dir}: checked, no violations`);
   return 0;
@@ -154,6 +161,7 @@ async function toPack(given: Given, file: string, episodes: readonly EpisodeSour
   const coder = await loadJpegCoder('install it: the pictures of a pack are decoded and encoded anew');
   const report = await exportPack({
     ...{ file, episodes, widthPx, heightPx },
+    onlyCorrections: given.values['corrections'] === true,
     fps: numberOption(given, 'fps', 1, 240),
     maxGapS: numberOption(given, 'max-gap', 0.01, 3600) ?? 1,
     pictureEvery: numberOption(given, 'picture-every', 1, 100) ?? 1,
@@ -163,6 +171,7 @@ async function toPack(given: Given, file: string, episodes: readonly EpisodeSour
     },
     onEpisode: (id, rows) => json || console.log(`${id}: ${rows} rows`),
   });
+  assertAny(report.episodes);
   const { rows, pictures, sizeBytes } = report;
   if (json) console.log(JSON.stringify({ file, ...report }));
   else
@@ -170,6 +179,13 @@ async function toPack(given: Given, file: string, episodes: readonly EpisodeSour
       `${file}: ${report.episodes} episodes, ${rows} rows, ${pictures} pictures, ${(sizeBytes / 2 ** 20).toFixed(1)} MiB`,
     );
   return 0;
+}
+
+function assertAny(episodes: number): void {
+  if (episodes > 0) return;
+  throw new TeleopError('bad-option', 'no person took over from a policy in these episodes', {
+    hint: 'Take over while `farhand policy` drives and a recording runs, or export without --corrections.',
+  });
 }
 
 function sizeOf(given: Given): [number, number] {

@@ -90,6 +90,15 @@ export const REQUESTS: Record<string, Request> = {
     repeats: false,
     pointless: whileStopped('follow'),
   },
+  'take-over': {
+    isDone: ({ operator }) => operator.isInterrupted === true,
+    repeats: false,
+    pointless: {
+      applies: ({ operator }) => operator.driver !== 'policy',
+      because: 'no policy drives',
+      hint: 'A hand without a clutch drives when the robot is armed: `farhand ask arm`.',
+    },
+  },
   'hand-back': {
     isDone: ({ operator }) => operator.isInterrupted !== true,
     repeats: false,

@@ -1,6 +1,7 @@
 import { createSocket, type Socket } from 'node:dgram';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { TeleopError } from '../core/errors.ts';
+import type { StateSample } from '../messages/state-sample.ts';
 import type { Telemetry } from '../messages/telemetry.ts';
 import type { Rig } from '../rig/rig.ts';
 import { writeFrame } from '../wire/codecs/frame.ts';
@@ -26,20 +27,26 @@ export class JointDesk {
   readonly #port: number;
   #newest: SeenTelemetry | null = null;
 
-  private constructor(rig: Rig, socket: Socket, port: number) {
+  private constructor(rig: Rig, socket: Socket, port: number, onState?: (state: StateSample) => void) {
     this.#rig = rig;
     this.#socket = socket;
     this.#port = port;
-    this.#feed = openTelemetryFeed(rig, (telemetry) => {
-      this.#newest = { ...telemetry, seenMs: performance.now() };
-    });
+    this.#feed = openTelemetryFeed(
+      rig,
+      (telemetry) => {
+        this.#newest = { ...telemetry, seenMs: performance.now() };
+      },
+      onState,
+    );
   }
 
-  static async open(rig: Rig): Promise<JointDesk> {
+  /** `onState` receives every new state of the robot. */
+  static async open(rig: Rig, onState?: (state: StateSample) => void): Promise<JointDesk> {
     const socket = createSocket('udp4');
     socket.on('error', () => {});
     await new Promise<void>((resolve) => socket.bind(0, HOST, resolve));
-    return new JointDesk(rig, socket, Number(rig.operator.inputs['joints']?.['port'] ?? DEFAULT_PORT));
+    const port = Number(rig.operator.inputs['joints']?.['port'] ?? DEFAULT_PORT);
+    return new JointDesk(rig, socket, port, onState);
   }
 
   /** The operator's newest telemetry; null before the first, and after a second of silence. */

@@ -21,6 +21,7 @@ const action = z.discriminatedUnion('kind', [
   plain('home'),
   plain('hold'),
   plain('teleop'),
+  plain('take-over'),
   plain('hand-back'),
   z.strictObject({
     kind: z.literal('world'),

@@ -215,6 +215,8 @@ export type DeskRequest =
   | { kind: 'home' }
   | { kind: 'hold' }
   | { kind: 'teleop' }
+  /** A visible hand without a clutch takes over from the policy that drives. */
+  | { kind: 'take-over' }
   /** Lets a policy drive again that a person has interrupted. */
   | { kind: 'hand-back' }
   | { kind: 'input'; name: string }

@@ -9,7 +9,7 @@ import type { SampledHand } from './sampler.ts';
  *   sample of a tracked hand from the same sender, while the joints were powered. A loss is silence, an
  *   untracked hand, another input or sender, or a robot that is unreachable or unpowered. A clutch closed
  *   during a loss, or held through it, counts as open until it is seen open.
- * - a person without a clutch (`clutchless`): the robot was armed since the last loss. A hand that the input
+ * - a person without a clutch (`clutchless`): the robot was armed, or taken over from a policy, since the last loss. A hand that the input
  *   itself lost and found again is not a loss, nor is an engagement rejected while the joints were powering up.
  * - no person (`automatic`): selecting the input and arming the robot is consent. It follows whenever it can,
  *   until a request to hold; then only after `teleop`, another input or a request to arm.
@@ -46,6 +46,8 @@ export class Clutch {
     if (isOther) this.#takeOver(isArmed);
     if (isArmed && !this.#wasArmed) this.#mustArm = false;
     this.#wasArmed = isArmed;
+    // The request to take over is consent, as arming is.
+    if (tookOver && isPowered) this.#mustArm = false;
     if (!isSeen || !isPowered) this.#seenOpen = false;
     // Taking over from a policy is a clutch that was seen open, then closed.
     else if (tookOver) this.#seenOpen = true;

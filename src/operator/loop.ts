@@ -229,6 +229,7 @@ export class OperatorLoop implements DatagramHandler {
   #takePress(nowNs: number): void {
     const pressed = this.#presses.take(this.sampler);
     if (pressed === 'hand-back') this.sampler.handBack();
+    else if (pressed === 'arm' && this.sampler.requestTakeOver()) return;
     else if (pressed === 'arm' && this.robot.state.state === 'hold') this.#commandSource.teleop();
     else if (pressed !== null) this.ask(pressed, nowNs);
   }
@@ -395,6 +396,7 @@ export class OperatorLoop implements DatagramHandler {
     const { kind } = request;
     if (kind === 'home') return this.#commandSource.home(receivedNs);
     if (kind === 'hand-back') return this.sampler.handBack() ? null : 'malformed';
+    if (kind === 'take-over') return this.sampler.requestTakeOver() ? null : 'malformed';
     if (kind === 'input') return this.sampler.choose(request.name) ? null : 'malformed';
     if (kind === 'world') {
       this.#desk.ask('world', this.robot.state.epoch, receivedNs, { task: request.task, seed: request.seed });

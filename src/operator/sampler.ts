@@ -99,14 +99,14 @@ export class Sampler {
   }
 
   /** Who may take over from a policy: an input, and the device whose clutch it takes. */
-  #standby(active: string): [string, InputDevice][] {
+  #standby(active: string): { name: string; device: InputDevice; clutchless: boolean }[] {
     const people = [...this.#inputs].filter(([name, { automatic }]) => name !== POLICY_INPUT && !automatic);
     const clutch = this.#clutch;
     if (clutch === null)
-      return people.filter(([, { clutchless }]) => !clutchless).map(([name, { device }]) => [name, device]);
+      return people.map(([name, { device, clutchless = false }]) => ({ name, device, clutchless }));
     const hands = people.filter(([, input]) => input !== clutch);
     const [name] = hands.find(([each]) => each === active) ?? hands[0] ?? [null];
-    return name === null ? [] : [[name, clutch.device]];
+    return name === null ? [] : [{ name, device: clutch.device, clutchless: false }];
   }
 
   get active(): string {
@@ -139,6 +139,13 @@ export class Sampler {
   handBack(): boolean {
     const { interrupted } = this.#takeOver;
     return interrupted !== null && this.select(interrupted);
+  }
+
+  /** A person without a clutch takes over at the next tick, if their hand is visible then; false: nobody can. */
+  requestTakeOver(): boolean {
+    if (this.hand.sample.source !== 'policy' || !this.#takeOver.hasClutchless) return false;
+    this.#takeOver.isRequested = true;
+    return true;
   }
 
   /** How often the hand-back button of any input was pressed. Hot path. */

@@ -1,4 +1,5 @@
 import type { ReceivedFrame } from '../messages/recording.ts';
+import type { StateSample } from '../messages/state-sample.ts';
 import type { Telemetry } from '../messages/telemetry.ts';
 
 /** The newest picture of every camera; implemented by `FrameCache` of the camera stage. */
@@ -66,6 +67,15 @@ export function stateOf(telemetry: Telemetry | null): ObservedState | null {
     ...{ positionsRad: measuredRad, gripper, supervisor: state },
     effort: effortOf(externalNm ?? null, gripperN ?? null),
     measuredNs: telemetry.operatorNs - stateAgeMs * 1e6,
+  };
+}
+
+/** A state that the operator passed on as it arrived. */
+export function sampledState(sample: StateSample): ObservedState {
+  const { measuredRad, gripper, state, externalNm, gripperN, measuredNs } = sample;
+  return {
+    ...{ positionsRad: measuredRad, gripper, supervisor: state, measuredNs },
+    effort: effortOf(externalNm, gripperN),
   };
 }
 

@@ -5,7 +5,14 @@ import { JointDesk } from '../desk/joint-desk.ts';
 import { power } from '../desk/power.ts';
 import type { Rig } from '../rig/rig.ts';
 import { rigModel } from '../rig/robot-models.ts';
-import { type FrameSource, heldPose, observe, stateOf } from './observation.ts';
+import {
+  type FrameSource,
+  heldPose,
+  type ObservedState,
+  observe,
+  sampledState,
+  stateOf,
+} from './observation.ts';
 import { type PolicyCounts, PolicyPlayer } from './player.ts';
 import type { Policy } from './policy.ts';
 import { StateHistory } from './state-history.ts';
@@ -30,6 +37,8 @@ export interface PolicyOptions {
 }
 
 const INPUT = 'joints';
+/** States that are this much older than telemetry's are no longer passed on. */
+const PASSED_ON_NS = 100e6;
 const CONTACT_MS = 10_000;
 /** Targets per second; the input joins them by straight lines. */
 const SEND_HZ = 100;
@@ -47,8 +56,9 @@ const FIRST_LEAD_NS = 40e6;
  */
 export async function runPolicy(options: PolicyOptions): Promise<PolicyCounts> {
   const { rig } = options;
-  const desk = await JointDesk.open(rig);
-  const player = createPlayer(options, desk);
+  const past = new StateHistory();
+  const desk = await JointDesk.open(rig, (sample) => past.add(sampledState(sample)));
+  const player = createPlayer(options, desk, past);
   try {
     if (!options.isShadow) {
       await desk.take(CONTACT_MS);
@@ -66,28 +76,36 @@ export async function runPolicy(options: PolicyOptions): Promise<PolicyCounts> {
   }
 }
 
-function createPlayer(options: PolicyOptions, desk: JointDesk): PolicyPlayer {
+function createPlayer(options: PolicyOptions, desk: JointDesk, past: StateHistory): PolicyPlayer {
   const { rig, policy, fps, everyRows, timeoutMs, frames } = options;
   const model = rigModel(rig);
   const joints = model.joints.map(({ name }) => name);
   const settings = { ...options, robot: model.name, joints };
-  const past = new StateHistory();
+  const newest = () => newestState(desk, past);
   return new PolicyPlayer({
     ...{ clock: monotonicClock, joints: joints.length, fps, everyRows, timeoutMs },
-    observe: (tick) => observe(tick, stateOf(desk.newest), frames, monotonicClock.nowNs(), settings, past),
+    observe: (tick) => observe(tick, newest(), frames, monotonicClock.nowNs(), settings, past),
     held: () => {
-      const state = stateOf(desk.newest);
+      const state = newest();
       return state && heldPose(state);
     },
     infer: (observation, signal) => policy.infer(observation, signal),
     act: (jointsRad, gripper, clutch) => desk.target(jointsRad, gripper, clutch, 'policy'),
-    onTick: () => past.add(stateOf(desk.newest)),
+    onTick: () => past.add(newest()),
     drives: () => !options.isShadow && desk.newest?.input.active === INPUT,
     leadNs: leadOf(desk),
     holdAfterMs: Number(rig.operator.inputs['joints']?.['staleAfterMs'] ?? INPUT_STALE_MS) - MARGIN_MS,
     isAdmitted: () => desk.isAdmitted,
     follows: () => desk.newest?.operator.mode === 'teleop' && desk.newest.robot?.state === 'engaged',
   });
+}
+
+/** As the operator passes it on; from its telemetry if it passes none on: two arms, or an older operator. */
+function newestState({ newest }: JointDesk, past: StateHistory): ObservedState | null {
+  const reported = stateOf(newest);
+  const passedOn = past.newest;
+  if (reported === null || passedOn === null) return reported;
+  return passedOn.measuredNs > reported.measuredNs - PASSED_ON_NS ? passedOn : reported;
 }
 
 /** From sending a target until it is applied, by the newest receipts. */

@@ -29,6 +29,6 @@ describe('history of states', () => {
   it('forgets what is old', () => {
     const history = new StateHistory();
     for (let i = 0; i < 1000; i++) history.add(state(i, i));
-    assert.equal(history.at(0)!.positionsRad[0], 880);
+    assert.equal(history.at(0)!.positionsRad[0], 850);
   });
 });

@@ -1,7 +1,7 @@
 import type { ObservedState } from './observation.ts';
 
-/** More than the oldest usable picture needs, at a hundred states per second. */
-const KEPT = 120;
+/** More than the oldest usable picture needs, at 125 states per second. */
+const KEPT = 150;
 
 /**
  * The robot's last states. A picture shows the robot some time ago: a policy that saw it beside a newer state would take
@@ -16,6 +16,11 @@ export class StateHistory {
     if (state === null || (last !== undefined && state.measuredNs <= last.measuredNs)) return;
     this.#states.push(state);
     if (this.#states.length > KEPT) this.#states.shift();
+  }
+
+  /** Null without any. */
+  get newest(): ObservedState | null {
+    return this.#states.at(-1) ?? null;
   }
 
   /** Between its neighbours by a straight line; the oldest or newest one outside the history. Null without any. */

@@ -2,6 +2,9 @@ import assert from 'node:assert/strict';
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { before, describe, it } from 'node:test';
+import type { EpisodeRow } from '../../src/messages/recording.ts';
+import { exportPack } from '../../src/record/export/export-pack.ts';
+import { findEpisodes } from '../../src/record/export/sources.ts';
 import { filesBelow } from '../../src/record/lerobot/dataset-folder.ts';
 import { startOf } from '../../src/record/test-episode.ts';
 import { EpisodeWriter } from '../../src/record/writer.ts';
@@ -12,7 +15,11 @@ import { until } from '../until.ts';
 import { farhand, startFarhand } from './farhand.ts';
 
 /** Writes an episode as a recorder does. */
-function record(dir: string, shape: EpisodeShape): string {
+function record(
+  dir: string,
+  shape: EpisodeShape,
+  edit: (row: EpisodeRow) => EpisodeRow = (row) => row,
+): string {
   const source = sourceEpisode(shape);
   const file = path.join(dir, `${shape.id}.mcap`);
   const start = startOf(source.info);
@@ -22,7 +29,7 @@ function record(dir: string, shape: EpisodeShape): string {
       camera,
       source.received.get(camera)!.find((frame) => frame.captureNs === captureNs)!,
     ]);
-    writer.row(row, start.startNs + row.timeNs, new Map(shown as [string, never][]));
+    writer.row(edit(row), start.startNs + row.timeNs, new Map(shown as [string, never][]));
     writer.flushIfDue(start.startNs + row.timeNs);
   }
   writer.close(source.info);
@@ -73,6 +80,42 @@ describe('farhand export and farhand dataset', { skip: needs('ffmpeg') }, () => 
       filesBelow(dataset).filter((name) => /tmp$|^\./.test(name)),
       [],
     );
+  });
+
+  it('exports corrections alone: what a person drove after taking over, each stretch as an episode', async () => {
+    const folder = temporaryFolder();
+    try {
+      const isPerson = ({ timeNs }: EpisodeRow) => timeNs >= 1e9 && timeNs < 2e9;
+      const file = record(folder, { id: '20260921-141320-004', seconds: 3 }, (row) =>
+        isPerson(row) ? { ...row, source: 'person', intervention: true } : { ...row, source: 'policy' },
+      );
+      const from = ['--corrections', '--json', '--from', file];
+      const made = await farhand(['export', 'lerobot', path.join(folder, 'dataset'), ...from]);
+      assert.equal(made.code, 0, made.stderr);
+      const { episodes, checked } = JSON.parse(made.stdout) as {
+        episodes: { id: string; rows: number }[];
+        checked: boolean;
+      };
+      assert.deepEqual(
+        [checked, ...episodes.map(({ id, rows }) => `${id} ${rows}`)],
+        [true, '20260921-141320-004-correction-1 30'],
+      );
+      const pack = (name: string, episode: string) =>
+        findEpisodes([episode], folder).then((episodes) =>
+          exportPack({
+            ...{ file: path.join(folder, name), episodes, fps: null, maxGapS: 1, onlyCorrections: true },
+            ...{ widthPx: 16, heightPx: 16, pictureEvery: 1, decode: () => new Uint8Array(3 * 16 * 16) },
+          }),
+        );
+      assert.equal((await pack('a.npz', file)).rows, 30);
+      assert.equal((await pack('b.npz', first)).episodes, 0);
+      assert.deepEqual(
+        readdirSync(folder).filter((name) => name.includes('.npz')),
+        ['a.npz'],
+      );
+    } finally {
+      rmSync(folder, { recursive: true, force: true });
+    }
   });
 
   it('skips and counts rows whose pictures were lost to damage', async () => {

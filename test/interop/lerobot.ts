@@ -5,6 +5,7 @@ import { packageRoot } from '../../src/files/package-root.ts';
 import { openPlace } from '../../src/publish/place.ts';
 import { pushDataset } from '../../src/publish/push.ts';
 import { deleteEpisodes, mergeDatasets, trimEpisode } from '../../src/record/edit/edits.ts';
+import { correctionsOf } from '../../src/record/export/prepared.ts';
 import { checkDataset } from '../../src/record/lerobot/check.ts';
 import { LeRobotWriter } from '../../src/record/lerobot/dataset-writer.ts';
 import type { SourceEpisode } from '../../src/record/lerobot/layout.ts';
@@ -98,6 +99,22 @@ async function loadsOurs(python: string, dir: string, codec: (typeof CODECS)[num
     assert.ok(Math.abs(level - due) < 4, `row ${i} shows brightness ${level}, recorded ${due}`);
   });
   console.log(`✔ ${codec}: LeRobot decodes every frame of every row (${seen.backend})`);
+}
+
+/** Corrections alone: LeRobot loads the stretch that a person drove, with its own pictures. */
+async function loadsCorrections(python: string, dir: string): Promise<void> {
+  const whole = sourceEpisode({ id: 'a', seconds: 3, widthPx: 320, heightPx: 240 });
+  const rows = whole.rows.map((row) => ({ ...row, intervention: row.timeNs >= 1e9 && row.timeNs < 2e9 }));
+  const writer = await LeRobotWriter.open(dir, { fps: FPS, codec: 'h264', maxGapS: 1, version: '0.0.0' });
+  for (const part of correctionsOf({ ...whole, rows })) await writer.add(part);
+  writer.close();
+  const seen = await peer<Loaded>(python, 'load', dir, 'front');
+  assert.deepEqual([seen.rows, seen.episodes], [30, 1]);
+  seen.levels.forEach((level, i) => {
+    const due = brightness(shown(whole, FPS + i));
+    assert.ok(Math.abs(level - due) < 4, `row ${i} shows brightness ${level}, recorded ${due}`);
+  });
+  console.log('✔ corrections alone: LeRobot loads the rows that a person drove, with their pictures');
 }
 
 async function checksTheirs(python: string, dir: string): Promise<void> {
@@ -227,6 +244,7 @@ else {
   const root = temporaryFolder('interop');
   try {
     for (const codec of CODECS) await loadsOurs(python.python, path.join(root, codec), codec);
+    await loadsCorrections(python.python, path.join(root, 'corrections'));
     await loadsFromHub(python.python, path.join(root, 'h264'), root);
     const home = path.join(root, 'farhand');
     mkdirSync(home);

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { emptyRctp, encodeRctp, RCTP_BYTES } from '../../src/input/codecs/rctp-codec.ts';
 import { OPERATOR_SOCKETS } from '../../src/operator/loop.ts';
 import { writeFrame } from '../../src/wire/codecs/frame.ts';
 import { peerOf } from '../../src/wire/reactor.ts';
@@ -8,13 +9,20 @@ import { xorshift } from '../xorshift.ts';
 const OVERRIDES = [
   'operator.inputs.joints.port=4770',
   'operator.inputs.page={}',
+  'operator.inputs.rctp={"armFlags":true}',
   'operator.input=joints',
   'operator.autoArm=true',
 ];
 const STEP_MS = 10;
 const PROGRAM = peerOf('127.0.0.1', 50_000);
+const HEADSET = peerOf('127.0.0.1', 50_001);
+/** The operator's sockets of these inputs. */
+const SOCKET = { joints: OPERATOR_SOCKETS.firstInput, rctp: OPERATOR_SOCKETS.firstInput + 1 };
+/** Longer than a hand must be visible before it counts, and than the flag must be held. */
+const VISIBLE_MS = 340;
+const HELD_MS = 560;
 
-/** A person at the page and a policy on the input `joints`, both driven by the test, on a simulated clock. */
+/** A person at the page, a hand without a clutch (RCTP) and a policy on the input `joints`, both driven by the test, on a simulated clock. */
 export class TakeOverTrial {
   readonly rig: SimulatedRig;
   /** Commands in the order they were published. */
@@ -27,6 +35,9 @@ export class TakeOverTrial {
   clutch = false;
   gripper = 0;
   isPersonSending = true;
+  /** The hand without a clutch; it moves all the time. */
+  isHandVisible = true;
+  isArmFlagHeld = false;
 
   static async create(seed: number, clutch = false): Promise<TakeOverTrial> {
     const trial = new TakeOverTrial(await SimulatedRig.create({ overrides: OVERRIDES }), seed);
@@ -51,6 +62,7 @@ export class TakeOverTrial {
   run(ms: number): void {
     for (let passed = 0; passed < ms; passed += STEP_MS) {
       if (this.isPersonSending) this.#sendHand();
+      this.#sendRctp();
       this.#sendTarget();
       this.rig.runFor(STEP_MS);
     }
@@ -70,6 +82,10 @@ export class TakeOverTrial {
     this.#policyClutch = false;
   }
 
+  takeOver(): void {
+    this.#request({ kind: 'take-over' });
+  }
+
   handBack(): void {
     this.#request({ kind: 'hand-back' });
   }
@@ -83,6 +99,15 @@ export class TakeOverTrial {
     this.#request({ ...hand, gripper: this.gripper, clutch: this.clutch });
   }
 
+  #sendRctp(): void {
+    const packet = { ...emptyRctp(), gripper: 1, tracking: this.isHandVisible, arm: this.isArmFlagHeld };
+    packet.positionM.set(this.#handM);
+    packet.timestampS = this.rig.nowNs / 1e9;
+    const bytes = new Uint8Array(RCTP_BYTES);
+    encodeRctp(packet, bytes);
+    this.rig.network.inject(HEADSET, this.rig.operator.peers[SOCKET.rctp]!, bytes);
+  }
+
   #sendTarget(): void {
     if (this.#policyClutch && this.rig.state === 'engaged')
       this.#targetRad = this.#targetRad.map((rad, i) => {
@@ -91,7 +116,7 @@ export class TakeOverTrial {
       });
     const target = { jointsRad: this.#targetRad, gripper: 0.7, clutch: this.#policyClutch, source: 'policy' };
     const bytes = new TextEncoder().encode(JSON.stringify(target));
-    this.rig.network.inject(PROGRAM, this.rig.operator.peers[4]!, bytes);
+    this.rig.network.inject(PROGRAM, this.rig.operator.peers[SOCKET.joints]!, bytes);
   }
 
   #request(request: { kind: string; [field: string]: unknown }): void {
@@ -100,6 +125,19 @@ export class TakeOverTrial {
     const { loop } = this.rig.operator;
     loop.onDatagram(OPERATOR_SOCKETS.desk, bytes, length, 1, this.rig.nowNs, Number.NaN);
   }
+}
+
+/** How a person may take over: by a clutch, or without one by a request or the held flag of the headset. */
+const TAKE_OVERS = ['clutch', 'request', 'arm flag'] as const;
+
+function takeOver(trial: TakeOverTrial, how: (typeof TAKE_OVERS)[number]): void {
+  if (how === 'clutch') trial.clutch = true;
+  else if (how === 'request') trial.takeOver();
+  else trial.isArmFlagHeld = true;
+  if (how !== 'arm flag') return trial.run(2 * STEP_MS);
+  for (let ms = 0; ms < HELD_MS && trial.commands.at(-1)?.source !== 'person'; ms += STEP_MS)
+    trial.run(STEP_MS);
+  trial.isArmFlagHeld = false;
 }
 
 /** Random hand-overs; every first command of a person repeats the policy's last one. Returns how many there were. */
@@ -111,13 +149,17 @@ export async function handOvers(
   const { rig } = trial;
   let [largestStepRad, takeOvers] = [0, 0];
   for (let n = 0; n < count; n++) {
+    const how = TAKE_OVERS[Math.floor(3 * trial.random())]!;
+    trial.isHandVisible = true;
     trial.policyEngages();
     trial.run(60 + 240 * trial.random());
+    if (how !== 'clutch') trial.run(VISIBLE_MS);
+    assert.equal(trial.commands.at(-1)!.source, 'policy', 'a visible hand alone does not take over');
     const before = trial.commands.length;
-    trial.clutch = true;
-    trial.run(2 * STEP_MS);
+    takeOver(trial, how);
     const first = trial.commands.findIndex(({ source }, i) => i >= before && source === 'person');
-    assert.ok(first > 0 && first - before <= 2, 'the person drives within one tick');
+    assert.ok(first > 0, `${how}: the person drives`);
+    assert.ok(how === 'arm flag' || first - before <= 2, `${how}: the person drives within one tick`);
     const [last, own] = [trial.commands[first - 1]!, trial.commands[first]!];
     assert.equal(last.source, 'policy');
     assert.equal(own.engagement, last.engagement, 'one engagement: nothing is let go in between');
@@ -128,8 +170,13 @@ export async function handOvers(
     trial.run(50 + 250 * trial.random());
     assert.equal(rig.state, 'engaged');
     trial.clutch = false;
+    if (how !== 'clutch') trial.isHandVisible = false;
     trial.run(150);
-    assert.equal(rig.state, 'hold', 'an open clutch holds; the policy does not go on by itself');
+    assert.equal(
+      rig.state,
+      'hold',
+      'an open clutch, or a hand that is gone, holds; the policy does not go on',
+    );
     trial.handBack();
     trial.commands.length = 0;
   }

@@ -25,6 +25,21 @@ describe('taking over from a policy', () => {
     assert.equal(trial.commands.at(-1)!.source, 'policy');
   });
 
+  it('without a clutch needs a request while the hand is visible: one made before does not count', async () => {
+    const trial = await TakeOverTrial.create(8);
+    trial.policyEngages();
+    trial.isHandVisible = false;
+    trial.run(100);
+    trial.takeOver();
+    trial.run(50);
+    trial.isHandVisible = true;
+    trial.run(600);
+    assert.equal(trial.commands.at(-1)!.source, 'policy');
+    trial.takeOver();
+    trial.run(50);
+    assert.equal(trial.commands.at(-1)!.source, 'person');
+  });
+
   it('keeps the gripper until the person has reached its value', async () => {
     const trial = await TakeOverTrial.create(6);
     trial.policyEngages();

@@ -14,6 +14,8 @@ from websockets.exceptions import ConnectionClosed
 from websockets.sync.client import ClientConnection
 from websockets.sync.client import connect as open_socket
 
+from .camera import Camera
+
 CONSOLE_URL = "http://127.0.0.1:4747"
 WAIT_S = 5.0
 REFUSALS = {
@@ -52,7 +54,7 @@ def connect(
         hello = json.loads(socket.recv(timeout=WAIT_S))
     except Exception as error:
         raise FarhandError(f"no console at {url}: {error}. Start one with `farhand demo`.") from error
-    return Session(socket, token, hello)
+    return Session(socket, token, hello, url, tls)
 
 
 def _obtain_token(url: str, code: str | None, name: str | None, tls: ssl.SSLContext | None) -> str:
@@ -80,12 +82,23 @@ def _obtain_token(url: str, code: str | None, name: str | None, tls: ssl.SSLCont
 
 
 class Session:
-    """`telemetry` is the newest message about the robot, about 30 times a second. One connection at a time is in control."""
+    """`telemetry` is the newest message about the robot, about 30 times a second; `telemetry_s` is when it arrived
+    (`time.monotonic`). One connection at a time is in control."""
 
-    def __init__(self, socket: ClientConnection, token: str, hello: dict[str, Any]) -> None:
+    def __init__(
+        self,
+        socket: ClientConnection,
+        token: str,
+        hello: dict[str, Any],
+        url: str = CONSOLE_URL,
+        tls: ssl.SSLContext | None = None,
+    ) -> None:
         self.token = token
         self.model: dict[str, Any] = hello["model"]
+        self.cameras: list[str] = hello.get("cameras") or []
         self.telemetry: dict[str, Any] | None = None
+        self.telemetry_s = float("-inf")
+        self._url, self._tls = url, tls
         self.access: dict[str, Any] = {"role": "viewer", "inControl": False, "holder": None, "pages": 0}
         self.on_telemetry: Callable[[dict[str, Any]], None] | None = None
         self._socket = socket
@@ -123,6 +136,12 @@ class Session:
         """Sends the hand's pose (x right, y up, z toward the person). Send at 30 to 90 Hz: silence makes the robot hold."""
         pose = {"positionM": position_m, "quatXyzw": quat_xyzw, "gripper": gripper, "clutch": clutch}
         self._send({"kind": "hand", **pose, "takenMs": time.monotonic() * 1e3})
+
+    def camera(self, name: str) -> Camera:
+        """Opens a camera of the rig (`cameras` lists them): `camera.newest()` is a JPEG picture. Close it after use."""
+        if name not in self.cameras:
+            raise FarhandError(f"there is no camera {name}, only {', '.join(self.cameras) or 'none'}. Add it to the rig.")
+        return Camera(self._url, self.token, name, self._tls)
 
     def start_recording(self, task: str) -> None:
         self._refusal = ""
@@ -185,6 +204,7 @@ class Session:
         with self._changed:
             if kind == "telemetry":
                 self.telemetry = message
+                self.telemetry_s = time.monotonic()
             elif kind == "access":
                 self.access = message
             elif kind == "refused":

@@ -145,9 +145,11 @@ function observeStage(
 function stageState({ clock, pair }: WorldStage): ObservedState | null {
   const { robot } = pair.operator;
   if (!robot.isFresh(clock.nowNs()) || !robot.hasPose) return null;
-  const { positionsRad, gripper, externalNm, gripperN, state } = robot.state;
+  const { positionsRad, gripper, externalNm, gripperN, state, robotNs } = robot.state;
   return {
-    ...{ positionsRad: [...positionsRad], gripper, supervisor: state, measuredNs: robot.receivedNs },
+    ...{ positionsRad: [...positionsRad], gripper, supervisor: state },
+    // Both roles share the simulated clock.
+    measuredNs: Math.min(robotNs, robot.receivedNs),
     effort: Number.isFinite(externalNm[0]) ? [...externalNm, gripperN] : null,
   };
 }

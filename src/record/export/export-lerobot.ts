@@ -2,14 +2,15 @@ import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { TeleopError } from '../../core/errors.ts';
 import { monotonicClock } from '../../core/time/clock.ts';
-import { alignApplied } from '../applied.ts';
+import type { EpisodeInfo } from '../../messages/recording.ts';
 import { checkDataset } from '../lerobot/check.ts';
 import { LeRobotWriter } from '../lerobot/dataset-writer.ts';
+import type { SourceEpisode } from '../lerobot/layout.ts';
 import { type DatasetInfo, INFO_FILE } from '../lerobot/layout.ts';
 import { problemText } from '../lerobot/problems.ts';
 import type { Codec } from '../lerobot/video.ts';
-import { readJson } from '../reader.ts';
-import { cameraFps, type EpisodeSource, onlyWhole, openSource } from './sources.ts';
+import { prepared } from './prepared.ts';
+import { cameraFps, type EpisodeSource, openSource } from './sources.ts';
 
 export interface LeRobotExport {
   dir: string;
@@ -18,6 +19,8 @@ export interface LeRobotExport {
   /** Rows per second; null: the dataset's rate, or the first camera's for a new dataset. */
   fps: number | null;
   maxGapS: number;
+  /** Only what a person drove after taking over from a policy; each stretch becomes an episode. */
+  onlyCorrections?: boolean;
   /** Version of this program. */
   version: string;
   /** Called when an episode is done or was already present. */
@@ -54,33 +57,53 @@ export async function exportLeRobot(options: LeRobotExport): Promise<ExportedEpi
   try {
     for (const source of episodes) {
       current = source.info.id;
-      const done = await addEpisode(writer, source);
-      reported.push(done);
-      options.onEpisode?.(done);
+      for await (const done of addEpisodes(writer, source, options.onlyCorrections ?? false)) {
+        reported.push(done);
+        options.onEpisode?.(done);
+      }
     }
   } finally {
     writer.close();
   }
-  await assertWhole(dir);
+  if (reported.length > 0) await assertWhole(dir);
   return reported;
 }
 
-async function addEpisode(writer: LeRobotWriter, source: EpisodeSource): Promise<ExportedEpisode> {
-  const { id, durationS } = source.info;
+async function* addEpisodes(
+  writer: LeRobotWriter,
+  source: EpisodeSource,
+  onlyCorrections: boolean,
+): AsyncGenerator<ExportedEpisode> {
+  if (!onlyCorrections && writer.has(source.info.id)) {
+    yield alreadyIn(source.info);
+    return;
+  }
+  const { parts, leftOut } = await named(source.info.id, () => prepared(source, onlyCorrections));
+  for (const [i, part] of parts.entries())
+    yield await named(part.info.id, () => addPart(writer, part, i === 0 ? leftOut : 0));
+}
+
+async function addPart(
+  writer: LeRobotWriter,
+  part: SourceEpisode,
+  leftOut: number,
+): Promise<ExportedEpisode> {
+  const { id, durationS } = part.info;
+  if (writer.has(id)) return alreadyIn(part.info);
   const startedNs = monotonicClock.nowNs();
-  if (writer.has(id)) return { id, episode: null, rows: 0, leftOut: 0, recordedS: durationS, tookS: 0 };
+  const { episode, rows } = await writer.add(part);
+  const tookS = (monotonicClock.nowNs() - startedNs) / 1e9;
+  return { id, episode, rows, leftOut, recordedS: durationS, tookS };
+}
+
+const alreadyIn = ({ id, durationS }: EpisodeInfo): ExportedEpisode => ({
+  ...{ id, episode: null, rows: 0, leftOut: 0, recordedS: durationS, tookS: 0 },
+});
+
+/** A failure says which episode it is about. */
+async function named<T>(id: string, run: () => Promise<T>): Promise<T> {
   try {
-    const { source: whole, leftOut } = await onlyWhole(source.file, await openSource(source));
-    const aligned = alignApplied(whole.rows, await readJson(source.file, 'trace'));
-    const { episode, rows } = await writer.add({ ...whole, rows: aligned });
-    return {
-      id,
-      episode,
-      rows,
-      leftOut,
-      recordedS: durationS,
-      tookS: (monotonicClock.nowNs() - startedNs) / 1e9,
-    };
+    return await run();
   } catch (error) {
     if (!(error instanceof TeleopError) || error.code !== 'bad-episode') throw error;
     throw new TeleopError('bad-episode', `${id}: ${error.message}`, { hint: error.hint, cause: error });

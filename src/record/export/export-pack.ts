@@ -1,11 +1,10 @@
-import { ROW_SOURCES } from '../../messages/recording.ts';
-import { alignApplied } from '../applied.ts';
+import { type EpisodeInfo, ROW_SOURCES } from '../../messages/recording.ts';
 import { type GridRow, resample } from '../lerobot/grid.ts';
 import type { SourceEpisode } from '../lerobot/layout.ts';
 import { blocksOf, COEFFICIENTS, TABLES, toCoefficients } from '../pack/dct.ts';
 import { NpzWriter } from '../pack/npz.ts';
-import { readJson } from '../reader.ts';
-import { cameraFps, type EpisodeSource, onlyWhole, openSource } from './sources.ts';
+import { prepared } from './prepared.ts';
+import { cameraFps, type EpisodeSource, openSource } from './sources.ts';
 
 export interface PackExport {
   file: string;
@@ -13,6 +12,8 @@ export interface PackExport {
   /** Rows per second; null: the first camera's. */
   fps: number | null;
   maxGapS: number;
+  /** Only what a person drove after taking over from a policy; each stretch becomes an episode. */
+  onlyCorrections?: boolean;
   widthPx: number;
   heightPx: number;
   /** Every this many rows have pictures; the rows between have only state and action. */
@@ -34,36 +35,38 @@ export async function exportPack(options: PackExport): Promise<PackReport> {
   const { file, episodes, widthPx, heightPx, pictureEvery } = options;
   const first = await openSource(episodes[0]!);
   const fps = options.fps ?? cameraFps(first.info.cameras, first.rows);
-  const writer = new NpzWriter(file);
+  const added: EpisodeInfo[] = [];
+  let writer: NpzWriter | null = null;
   let [rows, pictures] = [0, 0];
-  for (const [index, source] of episodes.entries()) {
-    const added = await addEpisode(writer, index, source, fps, options);
-    rows += added.rows;
-    pictures += added.pictures;
-    options.onEpisode?.(source.info.id, added.rows);
-  }
+  for (const source of episodes)
+    for (const part of (await prepared(source, options.onlyCorrections)).parts) {
+      writer ??= new NpzWriter(file);
+      const done = await addEpisode(writer, added.length, part, fps, options);
+      rows += done.rows;
+      pictures += done.pictures;
+      added.push(part.info);
+      options.onEpisode?.(part.info.id, done.rows);
+    }
+  if (writer === null) return { episodes: 0, rows, pictures, sizeBytes: 0 };
   const { info } = first;
   const meta = {
     ...{ version: 1, fps, robot: info.robot, joints: info.joints, gripper: info.hasGripper },
     sources: ROW_SOURCES,
     ...{ cameras: info.cameras, widthPx, heightPx, pictureEvery, tables: TABLES },
-    episodes: episodes.map(({ info: { id, task, label } }) => ({ id, task, label })),
+    episodes: added.map(({ id, task, label }) => ({ id, task, label })),
   };
   writer.text('meta.json', JSON.stringify(meta));
-  return { episodes: episodes.length, rows, pictures, sizeBytes: writer.close() };
+  return { episodes: added.length, rows, pictures, sizeBytes: writer.close() };
 }
 
 async function addEpisode(
   writer: NpzWriter,
   index: number,
-  source: EpisodeSource,
+  whole: SourceEpisode,
   fps: number,
   options: PackExport,
 ): Promise<{ rows: number; pictures: number }> {
-  const opened = await openSource(source);
-  const { source: whole } = await onlyWhole(source.file, opened);
-  const aligned = alignApplied(whole.rows, await readJson(source.file, 'trace'));
-  const grid = resample(aligned, fps, options.maxGapS);
+  const grid = resample(whole.rows, fps, options.maxGapS);
   const name = `episode${String(index).padStart(4, '0')}`;
   const { hasGripper, joints, cameras } = whole.info;
   const width = joints.length + (hasGripper ? 1 : 0);

@@ -1,0 +1,28 @@
+import { SnapshotBoard } from '../core/memory/snapshot.ts';
+import type { StateSample } from '../messages/state-sample.ts';
+import { BOARD } from '../operator/board.ts';
+import type { RoleMemory } from './role-memory.ts';
+
+/** Returns the robot's state when it is newer than at the last call; null otherwise. Main thread. */
+export function stateWatch(memory: RoleMemory, joints: number): () => StateSample | null {
+  const board = new SnapshotBoard(memory.board);
+  const shown = BOARD.create(joints);
+  let sentNs = Number.NEGATIVE_INFINITY;
+  return () => {
+    if (board.read(shown.packed) === null || Number.isNaN(shown.measuredRad[0])) return null;
+    const { stateReceivedNs, stateRobotNs, offsetNs, externalNm, gripperN } = shown;
+    if (!(stateReceivedNs > sentNs)) return null;
+    sentNs = stateReceivedNs;
+    const measuredNs = stateRobotNs - offsetNs;
+    return {
+      kind: 'state',
+      // Never later than its arrival, whatever the offset's error.
+      measuredNs: Number.isFinite(measuredNs) ? Math.min(measuredNs, stateReceivedNs) : stateReceivedNs,
+      state: shown.robotState,
+      measuredRad: [...shown.measuredRad],
+      gripper: shown.gripper,
+      externalNm: Number.isNaN(externalNm[0]) ? null : [...externalNm],
+      gripperN: Number.isFinite(gripperN) ? gripperN : null,
+    };
+  };
+}
