@@ -1,13 +1,15 @@
 // Runs compiled tests, each file in its own process, small ones of a full run several in one. Without arguments: the first tier (*.test.js) and the
 // smoke test. --realtime: the second tier (*.realtime.test.js). --properties: first-tier tests that use
 // random input. --all: both tiers, and those once more with a random seed. WORD...: the files of both tiers
-// whose path contains one of the words, or a file by its path. --jobs=N: number of files at a time.
+// whose path contains one of the words, or a file by its path. --jobs=N: number of files at a time. --costs: keeps
+// what each file of a passing run cost in scripts/testing/costs.json, which decides how many run at a time.
 import { spawn } from 'node:child_process';
 import { randomInt } from 'node:crypto';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { availableParallelism, cpus, tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { runAdmitted, shareOf } from './testing/admission.mjs';
 import { MARKER } from './testing/processes.mjs';
 import { failures, printFile, printSummary } from './testing/report.mjs';
 import { runFiles } from './testing/run-files.mjs';
@@ -16,8 +18,6 @@ const FIXED_SEED = 20_240_229;
 const SMOKE = path.join('dist', 'test', 'smoke.realtime.test.js');
 /** More at a time starve simulated buses and browsers: on two cores three files failed now and then, two never. */
 const REALTIME_FILES_PER_CORE = 1;
-/** A browser that renders in software takes much of a core. */
-const BROWSERS_PER_CORE = 1;
 /** Above this use by other programs the machine counts as busy. */
 const BUSY = 0.7;
 const FILE_LIMIT_MS = 600_000;
@@ -25,25 +25,28 @@ const FILE_LIMIT_MS = 600_000;
 const FILES_TOGETHER = 12;
 /** How long each file took last time: the longest start first. Before it has run, its size is the best guess. */
 const TIMES = path.join('dist', '.test-times.json');
+/** Wall and CPU time of every file of the second tier, measured on a quiet machine. */
+const COSTS = path.join('scripts', 'testing', 'costs.json');
 
 process.chdir(path.resolve(import.meta.dirname, '..'));
 const args = process.argv.slice(2);
 const words = args.filter((arg) => !arg.startsWith('--'));
 const unknown = args.find(
-  (arg) => arg.startsWith('--') && !/^--(realtime|properties|all|jobs=[1-9]\d*)$/.test(arg),
+  (arg) => arg.startsWith('--') && !/^--(realtime|properties|all|costs|jobs=[1-9]\d*)$/.test(arg),
 );
 if (unknown !== undefined) {
-  console.error(`Unknown option "${unknown}"; use --realtime, --properties, --all or --jobs=N.`);
+  console.error(`Unknown option "${unknown}"; use --realtime, --properties, --all, --costs or --jobs=N.`);
   process.exit(2);
 }
 const flag = (name) => args.includes(`--${name}`);
 const jobs = Number(args.find((arg) => arg.startsWith('--jobs='))?.slice(7) ?? 0);
 
-const times = readTimes();
+const times = readJson(TIMES);
+const costs = readJson(COSTS);
 const files = readdirSync('dist', { recursive: true })
   .filter((name) => /^(src|test|bench|sim)[\\/].*\.test\.js$/.test(name))
   .map((name) => path.join('dist', name))
-  .map((file) => ({ file, weight: times[file] ?? statSync(file).size }))
+  .map((file) => ({ file, weight: times[file] ?? costs[file]?.ms ?? statSync(file).size }))
   .sort((a, b) => b.weight - a.weight || (a.file < b.file ? -1 : 1))
   .map(({ file }) => file);
 const isRealtime = (file) => file.endsWith('.realtime.test.js');
@@ -75,12 +78,14 @@ async function loadOfOthers() {
   return (after[0] - before[0]) / Math.max(1, after[1] - before[1]);
 }
 
+/** Then no file gives way to others: it would give way to those programs too, and starve. */
+const isBusy = (await loadOfOthers()) > BUSY;
+
 /** Groups of files that run one after another: [files, how many at a time, seed]. */
-async function plan() {
+function plan() {
   const cores = availableParallelism();
   const together = jobs || cores;
-  // Where other programs fill the cores, run one file at a time on what is left.
-  const isBusy = (await loadOfOthers()) > BUSY;
+  // Where other programs fill the cores, run one file at a time.
   const waiting = jobs || (isBusy ? 1 : Math.ceil(cores * REALTIME_FILES_PER_CORE));
   const seed = seedFrom(process.env.FARHAND_SEED);
   const named = words.filter((word) => /\.m?js$/.test(word) && existsSync(word));
@@ -107,9 +112,9 @@ function seedFrom(text) {
   process.exit(2);
 }
 
-function readTimes() {
+function readJson(file) {
   try {
-    return JSON.parse(readFileSync(TIMES, 'utf8'));
+    return JSON.parse(readFileSync(file, 'utf8'));
   } catch {
     return {};
   }
@@ -136,6 +141,14 @@ function inProcesses(group) {
   return processes;
 }
 
+/** What decides when it may start. Where the machine is shared, or the number is given, nobody counts as waiting. */
+const admission = (files) => ({
+  files,
+  share: isBusy || jobs > 0 || files.length > 1 ? 1 : shareOf(costs[files[0]]),
+  hasBrowser: files.some(hasBrowser),
+  hasDeadlines: files.some((file) => isRealtime(file) && hasDeadlines(file)),
+});
+
 async function runGroups(groups, run) {
   const total = groups.reduce((sum, [group]) => sum + group.length, 0);
   const results = [];
@@ -143,29 +156,39 @@ async function runGroups(groups, run) {
   for (const [group, concurrency, seed] of groups) {
     if (group.length === 0) continue;
     console.log(`${group.length} files, ${concurrency} at a time, seed ${seed}`);
-    const browsers = Math.ceil(availableParallelism() * BROWSERS_PER_CORE);
-    const drawing = group.filter(hasBrowser).map((file) => [file]);
-    const queue = inProcesses(group.filter((file) => !hasBrowser(file)));
-    const worker = async (_, index) => {
-      const next = () => (index < browsers ? drawing.shift() : undefined) ?? queue.shift();
-      for (let files = next(); files !== undefined; files = next()) {
-        const name = String(started++);
-        const folder = path.join(run.folder, name);
-        const marker = `${run.marker}${name}/`;
-        const isPatient = files.every((file) => isRealtime(file) && file !== SMOKE && !hasDeadlines(file));
-        const found = await runFiles({ files, seed, folder, marker, limitMs: FILE_LIMIT_MS, isPatient });
-        for (const result of found) {
-          results.push(result);
-          printFile(result, results.length, total);
-        }
+    const [drawing, others] = [group.filter(hasBrowser), group.filter((file) => !hasBrowser(file))];
+    const queue = [...drawing.map((file) => [file]), ...inProcesses(others)];
+    await runAdmitted(queue.map(admission), concurrency, async ({ files }) => {
+      const name = String(started++);
+      const folder = path.join(run.folder, name);
+      const marker = `${run.marker}${name}/`;
+      const isPatient =
+        !isBusy && files.every((file) => isRealtime(file) && file !== SMOKE && !hasDeadlines(file));
+      const found = await runFiles({ files, seed, folder, marker, limitMs: FILE_LIMIT_MS, isPatient });
+      for (const result of found) {
+        results.push(result);
+        printFile(result, results.length, total);
       }
-    };
-    await Promise.all(Array.from({ length: concurrency }, worker));
+    });
   }
   return results;
 }
 
-const groups = await plan();
+/** Of the files that passed; the others keep what they cost before. */
+function keepCosts(results) {
+  const measured = results
+    .filter((result) => isRealtime(result.file) && failures(result) === 0)
+    .map(({ file, ms, cpuMs }) => [file, { ms: Math.round(ms), cpuMs: Math.round(cpuMs) }]);
+  const all = Object.entries({ ...costs, ...Object.fromEntries(measured) })
+    .filter(([file]) => existsSync(file))
+    .sort(([a], [b]) => (a < b ? -1 : 1));
+  const lines = all.map(
+    ([file, { ms, cpuMs }]) => `  ${JSON.stringify(file)}: { "ms": ${ms}, "cpuMs": ${cpuMs} }`,
+  );
+  writeFileSync(COSTS, `{\n${lines.join(',\n')}\n}\n`);
+}
+
+const groups = plan();
 if (groups.every(([group]) => group.length === 0)) {
   console.error(`No compiled test matches ${words.join(', ')}; build with "node scripts/ensure.mjs" first.`);
   process.exit(2);
@@ -178,5 +201,6 @@ writeFileSync(
   TIMES,
   JSON.stringify({ ...times, ...Object.fromEntries(results.map(({ file, ms }) => [file, Math.round(ms)])) }),
 );
+if (flag('costs')) keepCosts(results);
 printSummary(results, performance.now() - startedMs);
 process.exit(results.some((result) => failures(result) > 0) ? 1 : 0);

@@ -7,7 +7,7 @@ export async function until(
   what: string,
   holds: () => boolean | Promise<boolean>,
   about: () => unknown = () => '',
-  timeoutMs = 30_000,
+  timeoutMs = 50_000,
 ): Promise<void> {
   for (const endMs = performance.now() + timeoutMs; !(await holds()); await sleep(LOOK_MS))
     if (performance.now() > endMs) throw new Error(`${what} not within ${timeoutMs} ms: ${await about()}`);

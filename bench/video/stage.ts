@@ -113,7 +113,7 @@ export class VideoStage {
       const access = ['--server', world.server.url, '--creds', ann, '--port', '0'];
       const served = life.own(startFarhand(['fleet', 'console', ...access]), (it) => it.end());
       const [, url = ''] = await served.waitFor(/fleet console: (http:\S+)/);
-      const browser = life.own(await launchChromium(LOOPBACK_PEERS), (it) => it.close());
+      const browser = life.own(await launchChromium(LOOPBACK_PEERS, 0), (it) => it.close());
       return new VideoStage(life, link, browser, url, port);
     });
   }

@@ -100,7 +100,7 @@ describe('headset page with an emulated Quest 3', { skip: needs('chromium') }, (
       ...[`console.deskPort=${desk}`, `console.telemetryPort=${telemetry}`],
     ]);
     url = (await demo.waitFor(/console: (http:\S+)/, 55_000))[1]!;
-    browser = await launchChromium(LOOPBACK_PEERS);
+    browser = await launchChromium(LOOPBACK_PEERS, 0);
     context = await browser.newContext({ viewport: { width: 480, height: 270 } });
     await emulateQuest(context);
     page = await context.newPage();

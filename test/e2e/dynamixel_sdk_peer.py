@@ -15,7 +15,7 @@ from dynamixel_sdk import (
 IDS = list(range(1, 18))
 # Motors that reach their goals; the others are at a stop.
 MOST = 15
-WITHIN_S = 10
+WITHIN_S = 30
 
 
 class Memory:

@@ -41,7 +41,7 @@ describe('a robot’s cameras as H.264', { skip, timeout: 180_000 }, () => {
     const served = startFarhand(['fleet', 'console', ...access, '--port', '0']);
     running.push(served);
     [, url = ''] = await served.waitFor(/fleet console: (http:\S+)/);
-    browser = await launchChromium(LOOPBACK_PEERS);
+    browser = await launchChromium(LOOPBACK_PEERS, 0);
     page = await browser.newPage({ viewport: { width: 840, height: 480 } });
     await page.goto(`${url}?robot=arm`);
     const tile = page.getByTestId('camera-wrist');

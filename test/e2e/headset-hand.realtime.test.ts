@@ -99,7 +99,7 @@ describe('a robot hand driven by an emulated headset', { skip: needs('chromium')
       ...[`console.deskPort=${desk}`, `console.telemetryPort=${telemetryPort}`],
     ]);
     const url = (await demo.waitFor(/console: (http:\S+)/, 55_000))[1]!;
-    browser = await launchChromium(LOOPBACK_PEERS);
+    browser = await launchChromium(LOOPBACK_PEERS, 0);
     const context = await browser.newContext({ viewport: { width: 480, height: 270 } });
     await emulateQuest(context);
     page = await context.newPage();

@@ -198,10 +198,9 @@ describe('an operator whose port is taken', () => {
     const desk = [`console.deskPort=${others[3]}`, `console.telemetryPort=${others[4]}`];
     const listen = 'operator.inputs.openteach.listenHost=127.0.0.1';
     const folder = `trace.dir=${temporaryFolder()}`;
-    const { code, stderr } = await farhand(
-      ['operator', 'rig=orca', 'link.security=plain', listen, folder, ...settings, ...desk],
-      10_000,
-    );
+    const { code, stderr } = await farhand([
+      ...['operator', 'rig=orca', 'link.security=plain', listen, folder, ...settings, ...desk],
+    ]);
     server.close();
     assert.equal(code, 2, stderr);
     assert.match(

@@ -3,7 +3,6 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { SimHand } from '../../sim/orca/hand.ts';
 import { OrcaSimulation, type SimulationOptions } from '../../sim/orca/simulation.ts';
-import { monotonicClock } from '../../src/core/time/clock.ts';
 import type { TickStatus } from '../../src/messages/robot-state.ts';
 import { loadModel } from '../../src/rig/robot-models.ts';
 import { openPty, type Pty } from '../../src/robot/buses/pty.ts';
@@ -13,7 +12,11 @@ import { type OrcaConfig, orcaConfig } from '../../src/robot/drivers/orca/config
 import { HANDS } from '../../src/robot/drivers/orca/hands.ts';
 import { openOrca } from '../../src/robot/drivers/orca/open.ts';
 import type { OrcaDriver } from '../../src/robot/drivers/orca/orca-driver.ts';
+import { StallFreeClock } from '../stall-free-clock.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
+
+/** Of hands and their drivers, which share this process. */
+const clock = new StallFreeClock();
 
 export interface BenchOptions extends SimulationOptions {
   hand?: string;
@@ -50,7 +53,7 @@ export class OrcaBench {
   }
 
   #tick(): void {
-    const nowMs = performance.now();
+    const nowMs = clock.nowNs() / 1e6;
     if (this.#pty !== null && !this.cut) this.simulation.tick(nowMs);
     else this.sim.step(1e-3, nowMs);
   }
@@ -69,7 +72,12 @@ export class OrcaBench {
 
   async open(config: Partial<OrcaConfig> = {}): Promise<OrcaDriver> {
     const options = orcaConfig.parse({ port: this.port, calibrationFile: this.calibrationFile, ...config });
-    return openOrca(options, loadModel(this.sim.hand.name), monotonicClock);
+    return openOrca(options, loadModel(this.sim.hand.name), clock);
+  }
+
+  /** Lets the hand do something for so long without its driver. */
+  async wait(ms: number): Promise<void> {
+    for (const endNs = clock.nowNs() + ms * 1e6; clock.nowNs() < endNs; ) await sleep(5);
   }
 
   close(): void {
@@ -79,7 +87,7 @@ export class OrcaBench {
   }
 }
 
-/** Control cycles of 5 ms on the real clock. */
+/** Control cycles of 5 ms on the clock of the bench. */
 export class OrcaCycles {
   readonly driver: OrcaDriver;
   readonly reading = emptyReading(17);
@@ -90,7 +98,7 @@ export class OrcaCycles {
   }
 
   get nowNs(): number {
-    return monotonicClock.nowNs();
+    return clock.nowNs();
   }
 
   /** `ok`, or the fault text. */

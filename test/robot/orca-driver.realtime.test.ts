@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { TeleopError } from '../../src/core/errors.ts';
 import { REGISTER } from '../../src/robot/buses/dynamixel/control-table.ts';
 import { needs } from '../needs.ts';
@@ -24,7 +23,7 @@ async function withHand(
       await work(bench, cycles);
     } finally {
       cycles.driver.dispose();
-      await sleep(20);
+      await bench.wait(20);
     }
   } finally {
     bench.close();
@@ -68,7 +67,7 @@ describe('ORCA driver and its motors', { skip }, () => {
       assert.ok(motor.hasTorque);
     }
     cycles.driver.dispose();
-    await sleep(50);
+    await bench.wait(50);
     assert.ok(bench.sim.motors.every((motor) => !motor.hasTorque));
     bench.close();
   });
@@ -253,11 +252,11 @@ describe('ORCA driver and its motors', { skip }, () => {
         const away = from.map((value, i) => value + (i === 0 ? 1 : 0));
         await cycles.run(80, away);
         bench.cut = true;
-        await sleep(400);
+        await bench.wait(400);
         assert.ok(bench.sim.motors.every((motor) => motor.get(REGISTER.busWatchdog) === 0xff));
         const stoppedDeg = bench.sim.jointDeg('thumb_mcp');
         assert.ok(stoppedDeg < -13 + 55, 'stopped mid-move');
-        await sleep(200);
+        await bench.wait(200);
         const still = () => Math.abs(bench.sim.jointDeg('thumb_mcp') - stoppedDeg) < 0.1;
         assert.ok(still());
         await cycles.run(30);
