@@ -27,6 +27,7 @@ export async function openDriver(
   robot: {
     counters?: Counters;
     controlSilenceMs?: number;
+    feedbackTimeoutMs?: number;
     freeMotion?: FreeMotionConfig;
     gripper?: CarriedGripper | null;
   } = {},
@@ -35,15 +36,18 @@ export async function openDriver(
   const config = pluginConfig('driver', name, plugin, options);
   const gripper = robot.gripper ?? null;
   if (gripper !== null || plugin.inline?.(config) !== true)
-    return openThreaded({
-      name,
-      options,
-      model,
-      gripper,
-      ...(robot.controlSilenceMs === undefined ? {} : { controlSilenceMs: robot.controlSilenceMs }),
-      ...(robot.counters ? { counters: robot.counters.buffer } : {}),
-      ...(robot.freeMotion ? { freeMotion: robot.freeMotion } : {}),
-    });
+    return openThreaded(
+      {
+        name,
+        options,
+        model,
+        gripper,
+        ...(robot.controlSilenceMs === undefined ? {} : { controlSilenceMs: robot.controlSilenceMs }),
+        ...(robot.counters ? { counters: robot.counters.buffer } : {}),
+        ...(robot.freeMotion ? { freeMotion: robot.freeMotion } : {}),
+      },
+      robot.feedbackTimeoutMs,
+    );
   const driver = await plugin.open(config, model, clock);
   return {
     driver,
@@ -54,10 +58,13 @@ export async function openDriver(
   };
 }
 
-export async function openThreaded(start: Omit<DriverStart, 'memory'>): Promise<OpenDriver> {
+export async function openThreaded(
+  start: Omit<DriverStart, 'memory'>,
+  feedbackTimeoutMs = 0,
+): Promise<OpenDriver> {
   const joints = start.model.joints.length;
   const memory = createDriverMemory(joints);
-  const driver = new ThreadedDriver(memory, joints);
+  const driver = new ThreadedDriver(memory, joints, feedbackTimeoutMs);
   const host = new WorkerHost<DriverMessage>(new URL('./driver-worker.js', import.meta.url), {
     name: 'the driver thread',
     start: { ...start, memory } satisfies DriverStart,

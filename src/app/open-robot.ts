@@ -86,10 +86,11 @@ async function openArmDriver(
   counters: Counters,
   clock: Clock,
 ): Promise<OpenDriver> {
-  const { driver, options, commandTimeoutMs, freeMotion, driverLog } = rig.robot;
+  const { driver, options, commandTimeoutMs, feedbackTimeoutMs, freeMotion, driverLog } = rig.robot;
   const opened = await openDriver(driver, options, model, clock, {
     counters,
     controlSilenceMs: CONTROL_SILENCE * commandTimeoutMs,
+    feedbackTimeoutMs,
     freeMotion,
     gripper: carriedGripper(rig.robot),
   });

@@ -1,10 +1,17 @@
+import {
+  centreHand,
+  isAtEdge,
+  moveTarget,
+  restingHand,
+  stepHand,
+  stopHand,
+} from '../../src/desk/page-hand.ts';
 import type { SupervisorState } from '../../src/messages/robot-state.ts';
 import type { DeskRequest, Telemetry } from '../../src/messages/telemetry.ts';
 import { element, setAttribute, setText } from '../dom.ts';
 import { Clutch, type ClutchSource } from './clutch.ts';
 import { EngageButton } from './engage-button.ts';
 import { gamepad, type RecordAct, stepByGamepad } from './gamepad.ts';
-import { moveTarget, restingHand, stepHand } from './hand.ts';
 import { listenToDriveKeys } from './keys.ts';
 import { Pads } from './pads.ts';
 import { SpaceMouse } from './spacemouse.ts';
@@ -37,6 +44,7 @@ export class Drive {
   readonly #send: DriveSenders;
   #active = false;
   #wasEngaged = false;
+  #wasClosed = false;
   #lastMs = 0;
   #shoulder = false;
   #wasEstop = false;
@@ -122,6 +130,9 @@ export class Drive {
   }
 
   #clutchChanged(): void {
+    const { closed } = this.#clutch;
+    if (closed && !this.#wasClosed) stopHand(this.#hand);
+    this.#wasClosed = closed;
     this.#send.reliable(this.#request());
     this.#draw();
   }
@@ -134,9 +145,7 @@ export class Drive {
   /** Only while the clutch is open: the hand moves to the centre, the robot stays. */
   #centre(): void {
     if (this.#clutch.closed) return;
-    this.#hand.targetM.fill(0);
-    this.#hand.rollRad = 0;
-    this.#hand.turnXyzw = [0, 0, 0, 1];
+    centreHand(this.#hand);
   }
 
   #tick(nowMs: number): void {
@@ -151,14 +160,15 @@ export class Drive {
   }
 
   #request(): DeskRequest {
-    const { positionM, quatXyzw, gripper } = this.#hand;
+    const { positionM, gripper } = this.#hand;
+    const quatXyzw = [...this.#hand.quatXyzw];
     const takenMs = performance.now();
     const record = this.#record;
     return { kind: 'hand', positionM, quatXyzw, gripper, clutch: this.#clutch.closed, takenMs, record };
   }
 
   #draw(): void {
-    this.#engage.draw();
+    this.#engage.draw(isAtEdge(this.#hand));
     this.#panel.classList.toggle('engaged', this.#clutch.closed);
     this.#centreButton.disabled = this.#clutch.closed;
     setAttribute(this.#gripperButton, 'aria-pressed', String(this.#hand.gripperTarget === 1));

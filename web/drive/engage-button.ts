@@ -38,12 +38,13 @@ export class EngageButton {
     });
   }
 
-  draw(): void {
+  /** `atEdge`: the hand is at the side of its box and moves no further that way. */
+  draw(atEdge: boolean): void {
     const { closed, permitted } = this.#clutch;
     this.#button.disabled = !permitted;
     setAttribute(this.#button, 'aria-pressed', String(closed));
     setText(this.#label, closed ? 'Engaged' : 'Engage');
-    setText(this.#hint, this.#advice());
+    setText(this.#hint, atEdge && closed ? 'end of range: let go, press C' : this.#advice());
   }
 
   #advice(): string {

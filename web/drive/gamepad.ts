@@ -1,12 +1,19 @@
-import { moveTarget, type PageHand } from './hand.ts';
+import { moveTarget, type PageHand, stepS, turnHand } from '../../src/desk/page-hand.ts';
 
 const DEAD_ZONE = 0.15;
-const SPEED_M_S = 0.25;
-const ROLL_RAD_S = 0.8;
-const MAX_STEP_S = 0.05;
+const SPEED_M_S = 0.3;
+const TURN_RAD_S = 1.5;
 
 /** Buttons of the standard layout. */
-const BUTTONS = { estop: 1, handBack: 2, record: 3, leftShoulder: 4, rightShoulder: 5, grip: 7 } as const;
+const BUTTONS = {
+  estop: 1,
+  handBack: 2,
+  record: 3,
+  leftShoulder: 4,
+  rightShoulder: 5,
+  tilt: 6,
+  grip: 7,
+} as const;
 /** The cross: right for the usual case, left to throw away. */
 const CROSS = [
   [15, 'start-or-keep'],
@@ -32,17 +39,16 @@ export interface GamepadState {
 export const gamepad = (): Gamepad | null =>
   navigator.getGamepads?.().find((pad) => pad?.connected && pad.mapping === 'standard') ?? null;
 
-/** Moves the hand one step. Left stick: left/right, forward/back. Right stick: up/down, roll. */
+/**
+ * Moves the hand one step. Left stick: left/right, forward/back. Right stick: turn, up/down; with the left trigger held,
+ * roll and tilt.
+ */
 export function stepByGamepad(pad: Gamepad, hand: PageHand, elapsedS: number): GamepadState {
-  const dtS = Math.min(MAX_STEP_S, Math.max(0, elapsedS));
-  const [x, z, roll, y] = [0, 1, 2, 3].map((i) => beyondDeadZone(pad.axes[i] ?? 0)) as [
-    number,
-    number,
-    number,
-    number,
-  ];
-  moveTarget(hand, [x, -y, z], SPEED_M_S * dtS);
-  hand.rollRad += roll * ROLL_RAD_S * dtS;
+  const dtS = stepS(elapsedS);
+  const [x, z, turn, y] = [0, 1, 2, 3].map((i) => fine(pad.axes[i] ?? 0)) as [number, number, number, number];
+  const tilts = (pad.buttons[BUTTONS.tilt]?.value ?? 0) > 0.5;
+  moveTarget(hand, [x, tilts ? 0 : -y, z], SPEED_M_S * dtS);
+  turnHand(hand, tilts ? [-y, 0, -turn] : [0, -turn, 0], TURN_RAD_S * dtS);
   const grip = pad.buttons[BUTTONS.grip]?.value ?? 0;
   if (grip > 0.05 || pad.buttons[BUTTONS.grip]?.touched) hand.gripperTarget = grip > 0.5 ? 1 : 0;
   const isDown = (button: number) => pad.buttons[button]?.pressed === true;
@@ -55,7 +61,8 @@ export function stepByGamepad(pad: Gamepad, hand: PageHand, elapsedS: number): G
   };
 }
 
-function beyondDeadZone(value: number): number {
+/** No motion in the middle, fine steps near it, full speed at the end. */
+function fine(value: number): number {
   const size = Math.abs(value);
-  return size < DEAD_ZONE ? 0 : (Math.sign(value) * (size - DEAD_ZONE)) / (1 - DEAD_ZONE);
+  return size < DEAD_ZONE ? 0 : Math.sign(value) * ((size - DEAD_ZONE) / (1 - DEAD_ZONE)) ** 1.5;
 }

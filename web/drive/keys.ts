@@ -1,4 +1,4 @@
-import { isDriveKey } from './hand.ts';
+import { isDriveKey } from '../../src/desk/page-hand.ts';
 
 export interface DriveKeyHandlers {
   onShift(down: boolean): void;

@@ -1,6 +1,8 @@
+import { BOX_M, moveTarget, type PageHand } from '../../src/desk/page-hand.ts';
 import { element } from '../dom.ts';
-import { BOX_M, moveTarget, type PageHand } from './hand.ts';
 
+/** Of a finger or pointer, the same in both directions: fine enough to grip a cube, and the next stroke goes on. */
+const DRAG_M_PER_PX = 0.0015;
 const WHEEL_M_PER_PX = 0.0004;
 const WHEEL_LINE_PX = 16;
 const MAX_WHEEL_M = 0.04;
@@ -21,13 +23,8 @@ export class Pads {
   constructor(hand: PageHand, onTouch: (pad: PadName, down: boolean) => void) {
     this.#hand = hand;
     const touch = (name: PadName) => (down: boolean) => onTouch(name, down);
-    onDrag(this.#pad, touch('pad'), (dx, dy) => {
-      const { clientWidth, clientHeight } = this.#pad;
-      moveTarget(hand, [dx / clientWidth, -dy / clientHeight, 0], 2 * BOX_M);
-    });
-    onDrag(this.#rail, touch('rail'), (_, dy) =>
-      moveTarget(hand, [0, 0, dy / this.#rail.clientHeight], 2 * BOX_M),
-    );
+    onDrag(this.#pad, touch('pad'), (dx, dy) => moveTarget(hand, [dx, -dy, 0], DRAG_M_PER_PX));
+    onDrag(this.#rail, touch('rail'), (_, dy) => moveTarget(hand, [0, 0, dy], DRAG_M_PER_PX));
     for (const surface of [this.#pad, this.#rail]) {
       surface.addEventListener('wheel', (event) => this.#wheel(event), { passive: false });
     }

@@ -1,6 +1,6 @@
+import { moveTarget, type PageHand, stepS } from '../../src/desk/page-hand.ts';
 import { capDeflection, moveByCap } from '../../src/geometry/cap-motion.ts';
 import { element } from '../dom.ts';
-import { moveTarget, type PageHand } from './hand.ts';
 
 /** The part of WebHID that is used; TypeScript's library has none. */
 interface HidDevice extends EventTarget {
@@ -23,7 +23,6 @@ const FULL_COUNTS = 350;
 const DEAD_ZONE = 0.08;
 const SPEED_M_S = 0.25;
 const TURN_RAD_S = 0.8;
-const MAX_STEP_S = 0.05;
 /** A deflected cap reports all the time: after this silence it does not count. */
 const SILENT_MS = 200;
 const REPORT = { translation: 1, rotation: 2, buttons: 3 } as const;
@@ -91,8 +90,8 @@ export class SpaceMouse {
   step(hand: PageHand, elapsedS: number): void {
     if (performance.now() - this.#heardMs > SILENT_MS) return;
     if (!capDeflection(this.#counts, FULL_COUNTS, DEAD_ZONE, this.#deflection)) return;
-    const dtS = Math.min(MAX_STEP_S, Math.max(0, elapsedS));
+    const dtS = stepS(elapsedS);
     moveTarget(hand, [...this.#deflection.subarray(0, 3)], SPEED_M_S * dtS);
-    moveByCap(this.#deflection, 0, TURN_RAD_S * dtS, [0, 0, 0], hand.turnXyzw);
+    moveByCap(this.#deflection, 0, TURN_RAD_S * dtS, [0, 0, 0], hand.quatXyzw);
   }
 }

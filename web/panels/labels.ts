@@ -28,13 +28,13 @@ const INPUT_HINTS: Record<string, string> = {
 };
 
 const GAMEPAD_HINT =
-  'Hold a shoulder button to engage. Left stick: left/right, forward/back. Right stick: up/down, roll. B: e-stop.';
+  'Hold a shoulder button to engage. Left stick: left/right, forward/back. Right stick: up/down, turn. Right trigger: gripper. B: e-stop.';
 
 /** The three ways to drive from this page. All work at the same time; the panel explains one. */
 export const PAGE_METHODS = {
   keyboard: {
     label: 'Keyboard',
-    hint: 'Hold Shift, then use WASD, QE or the arrow keys. R/F: roll. G: gripper.',
+    hint: 'Hold Shift, then use WASD, QE or the arrow keys. R/F: turn. G: gripper.',
     touchHint:
       'Drag a finger on the pad: the arm follows while you touch it. The bar moves it forward and back.',
   },

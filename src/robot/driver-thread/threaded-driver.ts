@@ -5,8 +5,8 @@ import type { Driver, HandOver, JointReading, WorldPort } from '../driver.ts';
 import { type DriverMemory, orderBoard, reportBoard, worldBoard } from './driver-boards.ts';
 import { WriteResults } from './write-results.ts';
 
-/** A driver thread silent for this long counts as dead. */
-const THREAD_SILENCE_NS = 250 * NS_PER_MS;
+/** A driver thread silent for this long counts as dead, unless the rig accepts readings that are older. */
+const THREAD_SILENCE_MS = 250;
 
 /**
  * The control thread's view of a driver that runs on its own thread, so that its I/O never delays a control
@@ -25,8 +25,10 @@ export class ThreadedDriver implements Driver {
   #beats = -1;
   #beatNs = Number.NaN;
   #silent = false;
+  readonly #silenceNs: number;
 
-  constructor(memory: DriverMemory, joints: number) {
+  constructor(memory: DriverMemory, joints: number, feedbackTimeoutMs = 0) {
+    this.#silenceNs = Math.max(THREAD_SILENCE_MS, feedbackTimeoutMs) * NS_PER_MS;
     this.#orders = orderBoard(memory, joints);
     this.#reportBoard = reportBoard(memory, joints);
     this.#report = this.#reportBoard.value;
@@ -124,7 +126,7 @@ export class ThreadedDriver implements Driver {
       this.#beats = this.#report.beats;
       this.#beatNs = nowNs;
     }
-    this.#silent = nowNs - this.#beatNs > THREAD_SILENCE_NS;
+    this.#silent = nowNs - this.#beatNs > this.#silenceNs;
   }
 
   #publish(): void {
