@@ -9,6 +9,7 @@ import { camerasBench } from './cameras/cameras.ts';
 import { consoleBench } from './console/console.ts';
 import { curateBench } from './curate/curate.ts';
 import { damiaoBench } from './damiao/damiao.ts';
+import { demonstrationsBench } from './demonstrations/demonstrations.ts';
 import { dynamixelBench } from './dynamixel/dynamixel.ts';
 import { estopBench } from './estop/estop.ts';
 import { exportBench } from './export/export.ts';
@@ -74,6 +75,7 @@ const BENCHES: readonly Verb[] = [
   profilerBench,
   fleetBench,
   consoleBench,
+  demonstrationsBench,
   librariesBench,
 ];
 const RUN = 'npm run bench --';

@@ -16,8 +16,9 @@ import { type Peer, peerPort } from '../../src/wire/reactor.ts';
 import { LocalNetwork } from '../../src/wire/transports/local.ts';
 import { OPEN_M } from '../../src/world/gripper-body.ts';
 import type { Mujoco } from '../../src/world/mujoco.ts';
+import type { Task } from '../../src/world/task.ts';
 import { taskNamed } from '../../src/world/task-list.ts';
-import { PERSON, Person } from './person.ts';
+import { PERSON, Person, type Sight } from './person.ts';
 
 /** Camera, encoder, decoder and screen. */
 const CAMERA_S = 0.05;
@@ -42,6 +43,12 @@ export interface TrialSettings {
   playout: string;
 }
 
+/** A person's hand as an input, and whether it means the gripper to be closed. */
+export interface Hands {
+  device: InputDevice;
+  isClosed(): boolean;
+}
+
 export interface Trial {
   success: boolean;
   timeS: number;
@@ -52,7 +59,11 @@ export interface Trial {
 }
 
 /** One person at one task over one link: both roles, playout, supervisor and physics, on a manual clock. */
-export async function runTrial(mujoco: Mujoco, settings: TrialSettings): Promise<Trial> {
+export async function runTrial(
+  mujoco: Mujoco,
+  settings: TrialSettings,
+  handsOf: (task: Task, seed: number, sight: Sight) => Hands = personHands,
+): Promise<Trial> {
   const { model: name, task, seed, playout } = settings;
   const rig = loadRig('world', [`robot.playout=${playout}`, `model=${name}`, 'robot.network=none']).config;
   const model = loadModel(name);
@@ -67,11 +78,11 @@ export async function runTrial(mujoco: Mujoco, settings: TrialSettings): Promise
   );
   const log = new WorldLog(driver);
   const oneWay = new OneWay();
-  const person = new Person(taskNamed(task), seed, {
+  const hands = handsOf(taskNamed(task), seed, {
     look: (out) => log.at(clock.nowNs() / 1e9 - CAMERA_S - link.downS - PERSON.visuomotorS, out),
     loopDelayS: () => oneWay.meanS + link.downS + CAMERA_S + SERVO_S,
   });
-  const inputs = new Map([['person', { device: new PersonInput(person), automatic: true }]]);
+  const inputs = new Map([['person', { device: hands.device, automatic: true }]]);
   const operator = { ...rig.operator, input: 'person', inputs: { person: {} } };
   const onClosed = (record: PackedTrace) => oneWay.note(record);
   await joinLocally({
@@ -82,12 +93,17 @@ export async function runTrial(mujoco: Mujoco, settings: TrialSettings): Promise
   const limitS = taskNamed(task).limitS;
   while (!log.isOver && clock.nowNs() / 1e9 - startS < limitS + 1) {
     network.run(clock.nowNs() + LOG_S * 1e9);
-    log.note(clock.nowNs() / 1e9, person.openM === 0);
+    log.note(clock.nowNs() / 1e9, hands.isClosed());
   }
   driver.dispose();
   const { outcome, elapsedS, score } = log.newest;
   const success = outcome === 'done';
   return { success, timeS: elapsedS, score, drops: log.drops, collisions: log.collisions };
+}
+
+function personHands(task: Task, seed: number, sight: Sight): Hands {
+  const person = new Person(task, seed, sight);
+  return { device: new PersonInput(person), isClosed: () => person.openM === 0 };
 }
 
 /** From the hand to the driver, as the last second or so has been: the link and the playout delay. */

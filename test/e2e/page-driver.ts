@@ -42,16 +42,16 @@ export class PageDriver {
 
   /** Moves with the clutch held; the clutch is closed again after an involuntary hold. */
   async press(key: string, ms: number): Promise<void> {
-    await this.#centre();
-    await this.#closeClutch();
+    await this.centre();
+    await this.engage();
     await this.page.keyboard.down(key);
     await this.page.waitForTimeout(ms);
     await this.page.keyboard.up(key);
     await this.page.waitForTimeout(SETTLE_MS);
   }
 
-  /** After an involuntary hold, the key must be released before it closes the clutch again. */
-  async #closeClutch(): Promise<void> {
+  /** Closes the clutch. After an involuntary hold, the key must be released before it closes the clutch again. */
+  async engage(): Promise<void> {
     for (let i = 0; i < 20; i++) {
       const { input, robot } = (await this.telemetry()) ?? {};
       if (input?.clutch && robot?.state === 'engaged') return;
@@ -65,7 +65,7 @@ export class PageDriver {
   }
 
   /** The page's hand moves in a box: near its side, let go and start from its middle again. */
-  async #centre(): Promise<void> {
+  async centre(): Promise<void> {
     const far = ({ hand }: Telemetry) => Math.max(...(hand?.positionM ?? [0]).map(Math.abs));
     const seen = await this.telemetry();
     if (seen === undefined || far(seen) < 0.2) return;
@@ -77,7 +77,7 @@ export class PageDriver {
 
   /** Opens or closes the gripper, and waits until it has. */
   async grip(): Promise<void> {
-    await this.#closeClutch();
+    await this.engage();
     await this.page.keyboard.press('g');
     await this.page.waitForTimeout(GRIP_MS);
   }

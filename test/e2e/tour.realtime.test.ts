@@ -3,6 +3,7 @@ import { mkdirSync } from 'node:fs';
 import path from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import type { Browser, Page } from 'playwright-core';
+import { holdForM } from '../../src/desk/page-hand.ts';
 import { needs, needsPackage } from '../needs.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 import { until } from '../until.ts';
@@ -12,9 +13,6 @@ import { PageDriver } from './page-driver.ts';
 
 const artifacts = path.join(root, 'artifacts');
 const missing = needs('chromium') || (await needsPackage('@mujoco/mujoco'));
-
-/** Speed of the page's hand by keys. */
-const KEY_M_S = 0.25;
 
 /** A newcomer's first minutes, with the keys that the page names. */
 describe('the tour in a real browser', { skip: missing, timeout: 240_000 }, () => {
@@ -78,7 +76,8 @@ describe('the tour in a real browser', { skip: missing, timeout: 240_000 }, () =
       await person.carryOn();
       const [key, mm] = [await hint.getAttribute('data-key'), Number(await hint.getAttribute('data-mm'))];
       if (key === 'g') await person.grip();
-      else if (key !== null) await person.press(key, Math.max(60, Math.min(1200, mm / KEY_M_S)));
+      else if (key !== null)
+        await person.press(key, Math.max(40, Math.min(1200, 1000 * holdForM(mm / 1000))));
     }
     await atStep('shake');
     await person.waitFor('the task of before', ({ world }) => world?.task === 'sort');

@@ -3,7 +3,7 @@ import type { PictureSource } from '../link/page-link.ts';
 import { CameraBoard } from './camera-board.ts';
 
 /** The first camera is large and in front of the wearer; the others are small, below it. */
-const LARGE_AT = new Vector3(0.72, 1.38, -0.98);
+const LARGE_AT = new Vector3(0.8, 1.38, -0.98);
 const LARGE_SCALE = 1.5;
 const SMALL_AT = new Vector3(0.5, 0.98, -0.82);
 const SMALL_SCALE = 0.6;

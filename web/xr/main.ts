@@ -114,9 +114,17 @@ const buttons = new TouchButtons([
     press: () => link.send({ kind: 'record', action: isRecording() ? 'stop' : 'start' }),
     shown: () => page.telemetry?.record != null,
   },
+  {
+    label: () => 'DISCARD',
+    colour: '#2b3644',
+    always: false,
+    press: () => link.send({ kind: 'record', action: 'discard' }),
+    shown: () => isRecording(),
+  },
 ]);
 
-hud.board.root.position.set(0, 1.72, -1.35);
+// Beside the large picture, also for a head that is not quite where it was.
+hud.board.root.position.set(-0.12, 1.76, -1.35);
 buttons.root.position.set(-0.62, 1.02, -0.42);
 buttons.root.rotation.y = 0.5;
 room.scene.add(hud.board.root, buttons.root);

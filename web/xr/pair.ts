@@ -50,7 +50,9 @@ async function show(): Promise<void> {
     setText(message, `${access.name} is paired as viewer and can watch and stop the robot.`);
   if (access.role !== 'operator') return;
   setText(element('who', HTMLElement), access.name ?? '');
-  element('local-only', HTMLElement).hidden = access.lan !== null;
+  const isLocal = access.lan === null;
+  element('local-only', HTMLElement).hidden = !isLocal;
+  element('lan-only', HTMLElement).hidden = isLocal;
   const link = element('lan-url', HTMLAnchorElement);
   link.href = publicUrl(access);
   setText(link, link.href);

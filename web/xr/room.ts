@@ -79,7 +79,7 @@ export class Room {
     this.#table.position.set(BASE_M[0], BASE_M[1] - 0.01, BASE_M[2]);
     this.scene.add(this.#floor, this.#table, this.#base, this.#hands.root);
     this.camera.position.set(0, 1.5, 0.6);
-    this.camera.lookAt(0, 1, -0.8);
+    this.camera.lookAt(0, 1.2, -0.8);
     this.showAround(true);
     new ResizeObserver(() => this.#resize(canvas)).observe(canvas);
   }

@@ -13,5 +13,11 @@ element('qr', HTMLElement).innerHTML = renderSVG(secure, { border: 1 });
 setText(element('qr-text', HTMLElement), secure);
 
 const response = await fetch('./authority.json');
-const { name, fingerprint } = (await response.json()) as { name: string; fingerprint: string };
-setText(element('fingerprint', HTMLElement), `${name} · SHA-256 ${fingerprint}`);
+if (response.ok) {
+  const { name, fingerprint } = (await response.json()) as { name: string; fingerprint: string };
+  setText(element('fingerprint', HTMLElement), `${name} · SHA-256 ${fingerprint}`);
+} else {
+  // Without HTTPS only this machine reaches the console, and a headset only over a cable.
+  for (const part of document.querySelectorAll<HTMLElement>('[data-secure]')) part.hidden = true;
+  element('local-only', HTMLElement).hidden = false;
+}

@@ -68,7 +68,7 @@ export class ThreadedDriver implements Driver {
 
   get fault(): string {
     return this.#silent
-      ? 'the driver thread is not responding: restart the robot process'
+      ? 'the driver thread is not responding; if a reset does not help, restart the robot process'
       : this.#reportBoard.text;
   }
 
