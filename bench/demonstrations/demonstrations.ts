@@ -28,7 +28,7 @@ interface Result {
 
 export const demonstrationsBench: Verb = {
   name: 'demonstrations',
-  usage: '[--episodes N] [--task sort] [--simulated] [--json]',
+  usage: '[--episodes N] [--task sort] [--simulated] [--json] [KEY=VALUE ...]',
   about: 'Demonstrations per hour that a modelled person records through the page, by keyboard.',
   details: `Starts the demo of \`npm start\` and a Chromium, chooses the keyboard and *record every round*, and presses keys as a
 person would (bench/demonstrations/key-person.ts): looks, holds keys for as long as the distance takes, waits until the arm has
@@ -46,7 +46,9 @@ page and recorder: the load of the machine changes nothing but the time it takes
     const episodes = numberOption(given, 'episodes', 1, 10_000) ?? EPISODES;
     const task = String(given.values['task'] ?? 'sort');
     const simulated = given.values['simulated'] === true;
-    const result = simulated ? await simulate(episodes, task) : await throughPage(episodes, task);
+    const result = simulated
+      ? await simulate(episodes, task)
+      : await throughPage(episodes, task, given.overrides);
     const env = environment();
     const figures = figuresOf(result);
     const json = {
@@ -74,11 +76,12 @@ async function simulate(episodes: number, task: string): Promise<Result> {
   return { rounds, tookS: rounds.reduce((sum, { tookS }) => sum + tookS, 0), kept: null };
 }
 
-async function throughPage(episodes: number, task: string): Promise<Result> {
+async function throughPage(episodes: number, task: string, overrides: readonly string[]): Promise<Result> {
   const dir = mkdtempSync(path.join(os.tmpdir(), 'farhand-bench-'));
   const demo = new VerbProcess([
     ...['demo', '--rig', 'world', '--no-open', 'console.port=0', `trace.dir=${dir}/traces`],
     `record.dir=${dir}/recordings`,
+    ...overrides,
   ]);
   const browser = await launchChromium();
   try {
@@ -90,6 +93,7 @@ async function throughPage(episodes: number, task: string): Promise<Result> {
     await page.goto(/http:\S+/.exec(line)![0]);
     const desk = new PageDesk(page, task);
     await desk.sitDown();
+    console.error('the page drives');
     const rounds: Round[] = [];
     const startMs = performance.now();
     for (let i = 1; i <= episodes && !interruption.aborted; i++) {
