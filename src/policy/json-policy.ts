@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { TeleopError } from '../core/errors.ts';
 import { parseJson } from '../core/parse-json.ts';
 import { MAX_JOINTS } from '../messages/hand-sample.ts';
 import { loadZmq } from '../native/zeromq.ts';
@@ -38,7 +39,15 @@ export function httpPolicy(url: string): Policy {
 export async function zmqPolicy(address: string): Promise<Policy> {
   const { Dealer } = await loadZmq('reach the policy over HTTP');
   const socket = new Dealer({ linger: 0, sendHighWaterMark: 4, sendTimeout: 0 });
-  socket.connect(address);
+  try {
+    socket.connect(address);
+  } catch (cause) {
+    socket.close();
+    throw new TeleopError('bad-option', `${address} is not an address of ZeroMQ`, {
+      hint: 'Give tcp://HOST:PORT, without a path.',
+      cause,
+    });
+  }
   let newest = 0;
   const waiting = new Map<string, (answer: Uint8Array) => void>();
   const receive = async (): Promise<void> => {
@@ -53,6 +62,8 @@ export async function zmqPolicy(address: string): Promise<Policy> {
         waiting.set(id, resolve);
         signal.addEventListener('abort', () => reject(new Error('given up')), { once: true });
       });
+      // Rejected also when the request could not be sent and nobody waits for it.
+      answer.catch(() => {});
       try {
         await socket.send([id, '', jsonOf(observation)]);
         return parseAnswer(await answer);

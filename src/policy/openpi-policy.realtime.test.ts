@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import { describe, it } from 'node:test';
 import { type WebSocket, WebSocketServer } from 'ws';
 import { unpack } from './msgpack.ts';
@@ -56,6 +56,40 @@ describe("a policy over openpi's protocol", () => {
       policy.close();
       close();
     }
+  });
+
+  it('requests that overlap survive a server that dies with half an answer', {
+    timeout: 20_000,
+  }, async () => {
+    let dying = 3;
+    const { url, close } = await serve((socket) => {
+      if (dying-- <= 0) return socket.send(Buffer.from(ANSWER, 'hex'));
+      const { _socket: raw } = socket as unknown as { _socket: Socket };
+      raw.write(Buffer.from([0x82, 127, 0, 0, 0, 0, 0, 1, 0, 0, 1]));
+      setTimeout(() => raw.destroy(), 20);
+    });
+    const policy = await openPolicy(url);
+    const ask = () => policy.infer(observation(1), AbortSignal.timeout(3000));
+    try {
+      for (let i = 0; i < 4; i++) await Promise.allSettled([ask(), ask(), ask()]);
+      assert.deepEqual(
+        (await Promise.all([ask(), ask()])).map(({ rows }) => rows),
+        [2, 2],
+      );
+    } finally {
+      policy.close();
+      close();
+    }
+  });
+
+  it('a server that is none is reported', { timeout: 10_000 }, async () => {
+    const server = new WebSocketServer({ port: 0, host: '127.0.0.1' });
+    await new Promise((resolve) => server.once('listening', resolve));
+    server.on('connection', (socket) => socket.send(Buffer.from([0xdf, 255, 255, 255, 255])));
+    const { port } = server.address() as AddressInfo;
+    await assert.rejects(openPolicy(`ws://127.0.0.1:${port}`), /its first message is invalid/);
+    await assert.rejects(openPolicy(`tcp://127.0.0.1:${port}/x`), /not an address of ZeroMQ/);
+    server.close();
   });
 
   it('a server’s error and an unreadable answer reject their request; the next one connects anew', {

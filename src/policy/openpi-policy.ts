@@ -8,6 +8,7 @@ import { type Chunk, MAX_ROWS, NO_FACTS, type Policy } from './policy.ts';
 
 const MAX_ANSWER_BYTES = 16 * 1024 * 1024;
 const CONNECT_MS = 5000;
+const CLOSE_MS = 500;
 const WIDTHS: Readonly<Record<string, number>> = { '<f4': 4, '<f8': 8 };
 
 const arraySchema = z.object({
@@ -35,7 +36,7 @@ type Decode = Awaited<ReturnType<typeof loadJpegCoder>>['decode'];
 export async function openpiPolicy(url: string): Promise<Policy> {
   const coder = await loadJpegCoder('install it: a policy over WebSocket needs its pictures decoded');
   const link = new OpenpiLink(url);
-  const { fps, joints, cameras } = metadataSchema.parse(unpacked(await link.connect()));
+  const { fps, joints, cameras } = described(url, await link.connect(), () => link.close());
   return {
     facts: { ...NO_FACTS, name: url, fps: fps ?? null, joints: joints ?? null, cameras: cameras ?? null },
     async infer(observation, signal) {
@@ -46,9 +47,24 @@ export async function openpiPolicy(url: string): Promise<Policy> {
   };
 }
 
+/** What a server says about itself. */
+function described(url: string, first: Uint8Array, close: () => void): z.infer<typeof metadataSchema> {
+  try {
+    return metadataSchema.parse(unpacked(first));
+  } catch (cause) {
+    close();
+    throw new TeleopError('policy-failed', `${url} is not an openpi server: its first message is invalid`, {
+      hint: 'Check the address: the server must speak openpi’s protocol (docs/policies.md).',
+      cause,
+    });
+  }
+}
+
 class OpenpiLink {
   readonly #url: string;
   #socket: WebSocket | null = null;
+  /** While the connection is made again; requests wait for it. */
+  #connecting: Promise<unknown> | null = null;
   #waiting: Waiting[] = [];
 
   constructor(url: string) {
@@ -79,15 +95,27 @@ class OpenpiLink {
   }
 
   async ask(request: Uint8Array, signal: AbortSignal): Promise<Uint8Array> {
-    if (this.#socket === null) await this.connect();
-    const answer = this.#next();
+    if (this.#socket === null || this.#connecting !== null) await this.#connected();
+    const socket = this.#socket;
+    if (socket === null || signal.aborted) throw new Error('given up');
     // One that is given up keeps its place: its answer still comes before the next one's.
+    const answer = this.#next();
     const givenUp = new Promise<never>((_, reject) =>
       signal.addEventListener('abort', () => reject(new Error('given up')), { once: true }),
     );
-    this.#socket?.send(request);
-    answer.catch(() => {});
+    // Either may be rejected when nobody waits for it any more.
+    for (const each of [answer, givenUp]) each.catch(() => {});
+    socket.send(request, (error) => error && this.#end(error));
     return Promise.race([answer, givenUp]);
+  }
+
+  async #connected(): Promise<void> {
+    if (this.#socket === null) {
+      this.#connecting = this.connect().finally(() => {
+        this.#connecting = null;
+      });
+    }
+    await this.#connecting;
   }
 
   #next(): Promise<Uint8Array> {
@@ -114,7 +142,12 @@ class OpenpiLink {
   }
 
   close(): void {
-    this.#detach(new Error('closed'))?.close();
+    const socket = this.#detach(new Error('closed'));
+    if (socket === null) return;
+    socket.close();
+    // A server that ignores this would keep the process for half a minute.
+    const timer = setTimeout(() => socket.terminate(), CLOSE_MS);
+    socket.once('close', () => clearTimeout(timer));
   }
 }
 
