@@ -12,6 +12,7 @@ import { print } from '../bench.ts';
 import { environment, environmentText } from '../environment.ts';
 import { type Check, checkText, percentileTable } from '../text-table.ts';
 import { isOneSpell, lateInBadSeconds } from './bad-times.ts';
+import { type Cell, KNOWN_KINDS, levelScores, lossBoundText, lossScores } from './bounds.ts';
 import { measureSpeed, type Speed } from './speed.ts';
 import { emulatedTrace, LOSSY, lossyTrace, publicTrace, publicTraces } from './traces.ts';
 import { ABLATION, named, type Variant } from './variants.ts';
@@ -33,18 +34,24 @@ const HELD_OUT_POLICIES = [
 
 export const playoutBench: Verb = {
   name: 'playout',
-  usage: '[--ablation | --held-out SEEDS | --lossy SEEDS] [--json]',
+  usage: '[--ablation | --held-out SEEDS | --lossy SEEDS | --bounds SEEDS] [--json]',
   about: 'Speed of the playout policies; with --ablation, the effect of each part of adaptive.',
   details: `Speed is measured on a replay of ten minutes of bad Wi-Fi, compared with ${BASELINE} in the same run.
 --ablation changes one part at a time on the public traces; --held-out N tests all policies on N seeds of every link
 of the emulator, which no policy was tuned on; “known” begins with what an earlier session on the same kind of link
 learnt, as every session on a network does but the first. Cells are mean latency in ms / bad windows of 590.
 --lossy N compares how to repeat commands on links that lose packets, beside constant delays. On loss2 each packet repeats
-as many commands as the robot asks for.`,
+as many commands as the robot asks for. --bounds N shows what is possible: with a level that knows the kind of link from the
+start, and on loss2 with every command repeated and constant delays.`,
   options: {
     ablation: { type: 'boolean', about: 'leave out or change one part of adaptive at a time' },
     'held-out': { type: 'string', value: 'SEEDS', about: 'compare on emulated links' },
     lossy: { type: 'string', value: 'SEEDS', about: 'compare redundancy on emulated links with loss' },
+    bounds: {
+      type: 'string',
+      value: 'SEEDS',
+      about: 'what knowledge of the link, or repeating everything, would give',
+    },
     json: JSON_OPTION,
   },
   async run(given: Given) {
@@ -60,9 +67,42 @@ as many commands as the robot asks for.`,
       const count = Math.round(lossySeeds);
       return printTable(given, 'lossy', lossy(count), [spellsText(count)]);
     }
+    const boundSeeds = numberOption(given, 'bounds', 1, 100);
+    if (boundSeeds !== null) return bounds(given, Math.round(boundSeeds));
     return speed(given);
   },
 };
+
+/** Seeds that nothing was tuned on. */
+const BOUND_SEEDS = 3000;
+
+function bounds(given: Given, seeds: number): number {
+  const progress = progressLine('replaying');
+  let done = 0;
+  const mean = (scoresOf: (seed: number) => Record<string, Cell>) => {
+    const sums: Record<string, Cell> = {};
+    for (let seed = 1; seed <= seeds; seed++) {
+      for (const [name, score] of Object.entries(scoresOf(BOUND_SEEDS + seed))) {
+        sums[name] ??= { meanMs: 0, badWindows: 0 };
+        sums[name].meanMs += score.meanMs / seeds;
+        sums[name].badWindows += score.badWindows / seeds;
+      }
+      progress.update(++done, (KNOWN_KINDS.length + 1) * seeds);
+    }
+    return sums;
+  };
+  const kinds = KNOWN_KINDS.map((kind) => [kind, mean((seed) => levelScores(kind, seed))] as const);
+  const loss = mean(lossScores);
+  progress.done();
+  const lines = [...kinds, ['loss2', loss] as const].flatMap(([link, scores]) =>
+    Object.entries(scores).map(
+      ([name, { meanMs, badWindows }]) => `${link}, ${name}: ${meanMs.toFixed(1)}/${badWindows.toFixed(2)}`,
+    ),
+  );
+  const bound = lossBoundText(loss);
+  print(given, { bench: 'playout bounds', kinds, loss, bound }, [...lines, bound].join('\n'));
+  return 0;
+}
 
 async function speed(given: Given): Promise<number> {
   const env = environment();

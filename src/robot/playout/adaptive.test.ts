@@ -102,6 +102,19 @@ describe('adaptive playout', () => {
     assert.ok(worstSecond(played.slice(1000)) <= 5);
   });
 
+  it('begins with more delay on an unknown link whose seconds differ', () => {
+    const coldMs = (waitMs: (second: number) => number) => {
+      const policy = new AdaptivePolicy();
+      const shape = (i: number) => ({ delayMs: 2 + (i % 10 === 5 ? waitMs(Math.floor(i / 100)) : 0) });
+      stream(policy, 1200, shape);
+      return policy.needNs / MS;
+    };
+    const alikeMs = coldMs(() => 3);
+    assert.ok(alikeMs > 27 && alikeMs < 30, `${alikeMs}`);
+    const differentMs = coldMs((second) => (second % 3 === 0 ? 6 : 3));
+    assert.ok(differentMs > 50, `${differentMs}`);
+  });
+
   it('adds no delay for a few single stragglers', () => {
     const policy = new AdaptivePolicy();
     stream(policy, 20_000, (i) => ({ delayMs: i % 25 === 3 ? 9 + (i % 40) : 5 + noise(i) }), {
@@ -230,6 +243,26 @@ describe('holes and losses', () => {
     const shape = (i: number) => ({ delayMs: (i % 300 < 5 ? (5 - (i % 300)) * 10 : 0) + 2 + 0.4 * noise(i) });
     const played = stream(policy, 12_000, shape);
     assert.ok(worstSecond(played.slice(1000)) <= 5);
+  });
+
+  it('slows down while a burst is repaired and gives the delay back at once', () => {
+    const policy = new AdaptivePolicy({ repairMs: 0 });
+    stream(policy, 10_000, quiet);
+    const [fromNs, lost] = [200 * S, 7];
+    const delayMs = (sentNs: number, receivedNs: number, isRepeated: boolean) =>
+      (policy.schedule(sentNs, receivedNs, undefined, isRepeated) - sentNs) / MS;
+    const beforeMs = delayMs(fromNs, fromNs + 2 * MS, false);
+    const arrivedNs = fromNs + (lost + 1) * HZ_100 + 2 * MS;
+    for (let i = 1; i <= lost; i++) {
+      const grownMs = delayMs(fromNs + i * HZ_100, arrivedNs, true) - beforeMs;
+      assert.ok(grownMs > 0.9 * i && grownMs < 1.021 * i, `${grownMs} after ${i}`);
+    }
+    let leftMs = Number.NaN;
+    for (let i = lost + 1; i < lost + 26; i++) {
+      const sentNs = fromNs + i * HZ_100;
+      leftMs = delayMs(sentNs, sentNs + 2 * MS, false) - beforeMs;
+    }
+    assert.ok(Math.abs(leftMs) < 0.5, `${leftMs}`);
   });
 });
 

@@ -60,6 +60,8 @@ export class AdaptivePolicy implements PlayoutPolicy {
   #newestNs = 0;
   #secondEndsNs = 0;
   #reactionNs = 0;
+  /** Delay added while the commands of a burst of losses are repaired. */
+  #repairingNs = 0;
   /** Recent lateness that was felt, the longest wait of it, and when that was. */
   #lateNs = 0;
   #peakNs = 0;
@@ -122,7 +124,7 @@ export class AdaptivePolicy implements PlayoutPolicy {
   }
 
   get needNs(): number {
-    return Math.min(this.#memory.levelNs + this.#reactionNs, this.#ledger.capNs);
+    return Math.min(this.#memory.levelNs + this.#reactionNs + this.#repairingNs, this.#ledger.capNs);
   }
 
   exportPrior(): PriorJson {
@@ -197,6 +199,7 @@ export class AdaptivePolicy implements PlayoutPolicy {
       this.#evaluate(atNs, triggerNs);
     this.#react(atNs, reactsToNs, elapsedNs, triggerNs);
     if (!isRepeated) this.#guard(atNs, waitNs, elapsedNs);
+    this.#slowDown(waitNs, elapsedNs, isRepeated);
     const { warpUp, warpDown } = this.#parameters;
     const targetNs = this.#floor.valueNs + this.needNs;
     this.#playNs = warpTowards(this.#playNs, targetNs, elapsedNs, warpUp, warpDown);
@@ -289,6 +292,18 @@ export class AdaptivePolicy implements PlayoutPolicy {
       mostNs,
     );
     this.#reactedNs = atNs;
+  }
+
+  /**
+   * The commands of a burst arrive together in the packet behind it, oldest first. While they are late the delay grows,
+   * so that the last of them are in time; it is given back at once, because the next burst is independent.
+   */
+  #slowDown(waitNs: number, elapsedNs: number, isRepeated: boolean): void {
+    const { giveBack, warpUp } = this.#parameters;
+    const isLate = waitNs > this.#playNs - this.#floor.valueNs;
+    const addedNs = warpUp * Math.min(elapsedNs, 2 * this.#clock.periodNs);
+    if (isRepeated && isLate) this.#repairingNs = Math.min(this.#repairingNs + addedNs, this.#ledger.capNs);
+    else this.#repairingNs = Math.max(0, this.#repairingNs - giveBack * elapsedNs);
   }
 
   /** Adds delay while commands arrive late, so that later ones of the same stall are less late. */
