@@ -2,6 +2,8 @@ import type { Chunk } from './policy.ts';
 
 /** ACT's temporal ensembling: each newer chunk weighs this much less (arXiv 2304.13705). */
 const DECAY = 0.01;
+/** A chunk's weight falls over its last rows, at most half of them: it leaves the mean without a step. */
+const FADE_ROWS = 4;
 
 interface Placed {
   startNs: number;
@@ -51,11 +53,12 @@ export class ChunkPlan {
       if (startNs > instantNs) break;
       const row = (instantNs - startNs) / this.#periodNs;
       if (total === 0) out.fill(0, 0, this.#joints);
-      for (let i = 0; i < this.#joints; i++) out[i]! += weight * valueAt(chunk, row, i);
-      total += weight;
+      const share = weight * fade(chunk, row);
+      for (let i = 0; i < this.#joints; i++) out[i]! += share * valueAt(chunk, row, i);
+      total += share;
       if (chunk.width === width) {
-        gripper += weight * valueAt(chunk, row, this.#joints);
-        gripTotal += weight;
+        gripper += share * valueAt(chunk, row, this.#joints);
+        gripTotal += share;
       }
       weight *= Math.exp(-DECAY);
     }
@@ -68,6 +71,12 @@ export class ChunkPlan {
   #endNs(startNs: number, { rows }: Chunk): number {
     return startNs + Math.max(0, rows - 1) * this.#periodNs;
   }
+}
+
+/** 1, falling over the last rows; above 0 even in the last one, which may be all there is. */
+function fade({ rows }: Chunk, row: number): number {
+  const over = Math.min(FADE_ROWS, rows / 2) + 1;
+  return Math.min(1, (rows - row) / over);
 }
 
 function valueAt({ rows, width, values }: Chunk, row: number, column: number): number {

@@ -1,11 +1,15 @@
-import { percentiles } from '../core/statistics/percentiles.ts';
 import type { Chunk } from './policy.ts';
 
-/** Below the policy's own steps: then a switch between chunks is no faster than motion inside one. */
-const SHARE = 0.9;
+/**
+ * Below the policy's own steps: then a switch between chunks is no faster than motion inside one. Switches are judged by
+ * the 99th percentile of the steps of a whole run; the one of the chunks so far may be a third above that, so the limit
+ * is taken from a lower one, with a margin.
+ */
+const QUANTILE = 0.98;
+const SHARE = 0.85;
 const KEPT_STEPS = 4000;
 
-/** Limits each joint's speed to what the policy's own chunks do: the 99th percentile of their steps. */
+/** Limits each joint's speed to what the policy's own chunks do. */
 export class SlewLimit {
   readonly #fps: number;
   readonly #joints: number;
@@ -21,7 +25,8 @@ export class SlewLimit {
   learn(chunk: Chunk): void {
     for (let row = 1; row < chunk.rows; row++) this.#stepsRad.push(largestStep(chunk, row, this.#joints));
     if (this.#stepsRad.length > KEPT_STEPS) this.#stepsRad = this.#stepsRad.slice(-KEPT_STEPS);
-    const step = percentiles(this.#stepsRad)?.p99 ?? 0;
+    const sorted = Float64Array.from(this.#stepsRad).sort();
+    const step = sorted[Math.max(0, Math.ceil(QUANTILE * sorted.length) - 1)] ?? 0;
     if (step > 0) this.maxRadS = SHARE * step * this.#fps;
   }
 
