@@ -1,5 +1,6 @@
 import type { Publisher } from 'zeromq';
 import { type JpegCoder, loadJpegCoder } from '../camera/encoder.ts';
+import { hostPort } from '../core/ip-address.ts';
 import { SnapshotBoard } from '../core/memory/snapshot.ts';
 import { HAND_NUMBERS, HAND_POINTS } from '../hand/points.ts';
 import { HandTransform } from '../mapping/retarget/transform.ts';
@@ -93,7 +94,7 @@ async function publisherOn(name: string, host: string, port: number, opened: Pub
   const zmq = await loadZmq('set the ports of operator.handPublish to 0');
   const socket = new zmq.Publisher({ linger: 0, sendHighWaterMark: 4, sendTimeout: 0 });
   try {
-    await socket.bind(`tcp://${host}:${port}`);
+    await socket.bind(`tcp://${hostPort(host, port)}`);
     return socket;
   } catch (error) {
     for (const other of [socket, ...Object.values(opened)]) other.close();

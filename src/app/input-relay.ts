@@ -1,9 +1,11 @@
 import { createSocket, type Socket as UdpSocket } from 'node:dgram';
 import type { Pull, Subscriber } from 'zeromq';
 import type { Counters } from '../core/counters.ts';
+import { hostPort } from '../core/ip-address.ts';
 import type { InputRelay } from '../input/device.ts';
 import { loadZmq, type Zmq } from '../native/zeromq.ts';
 import { MAX_DATAGRAM_BYTES } from '../wire/reactor.ts';
+import { resolveHost } from '../wire/transports/resolve-host.ts';
 import { socketError } from '../wire/transports/socket-error.ts';
 
 /** A relay with the port of the input's socket, if it has one. */
@@ -64,8 +66,10 @@ class Relay {
   }
 
   static async open(zmq: Zmq, spec: OpenRelay, counters: Counters): Promise<Relay> {
+    const host = await resolveHost(spec.host, `the host of ${spec.name}`, 'listenHost');
     const common = {
       linger: 0,
+      ipv6: host.includes(':'),
       maxMessageSize: MAX_MESSAGE_BYTES,
       handshakeInterval: HANDSHAKE_MS,
       ...KEEPALIVE,
@@ -75,7 +79,7 @@ class Relay {
       spec.pattern === 'pull'
         ? new zmq.Pull({ ...common, conflate: true })
         : new zmq.Subscriber({ ...common, receiveHighWaterMark: 2 });
-    const address = `tcp://${spec.host}:${spec.port}`;
+    const address = `tcp://${hostPort(host, spec.port)}`;
     try {
       if (socket instanceof zmq.Subscriber) socket.subscribe();
       const relay = new Relay(spec, socket, counters);

@@ -1,17 +1,16 @@
-import { lookup } from 'node:dns/promises';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { MessageChannel } from 'node:worker_threads';
 import { gunzipSync } from 'node:zlib';
 import { deferred } from '../core/deferred.ts';
 import { TeleopError } from '../core/errors.ts';
+import { splitHostPort } from '../core/ip-address.ts';
 import type { DirectionSettings } from '../wire/emulator/link-model.ts';
 import { type LinkRequest, resolveLink } from '../wire/emulator/settings.ts';
 import { DirectionCounters, type LinkStats } from '../wire/emulator/stats.ts';
 import { parseTraceTable } from '../wire/emulator/trace-table.ts';
-import { type Peer, peerOf } from '../wire/reactor.ts';
-import { TUN_PEER } from '../wire/transports/tun.ts';
-import type { LinkChangeMessage, LinkEntry, LinkMessage, LinkStart } from './link-worker.ts';
+import { resolveHost } from '../wire/transports/resolve-host.ts';
+import type { Endpoint, LinkChangeMessage, LinkEntry, LinkMessage, LinkStart } from './link-worker.ts';
 import { READY_MS, WorkerHost } from './worker-host.ts';
 
 /** A listening address and its target: `[host:]port`; default host 127.0.0.1, port 0 for any free port. */
@@ -64,9 +63,7 @@ export async function startLinkEmulator(options: LinkEmulatorOptions): Promise<L
   const start: LinkStart = {
     devices: options.devices ?? null,
     listen: await Promise.all(mappings.map(({ listen }) => resolveEndpoint(listen))),
-    targets: options.devices
-      ? [TUN_PEER]
-      : await Promise.all(mappings.map(({ target }) => resolveTarget(target))),
+    targets: await Promise.all(mappings.map(({ target }) => resolveTarget(target))),
     settings: resolveLink(options),
     seed,
     capacity: options.maxQueued ?? DEFAULT_MAX_QUEUED,
@@ -158,25 +155,18 @@ export function loadLinkTrace(file: string): NonNullable<LinkRequest['trace']> {
   return { name, table: parseTraceTable(content.toString('utf8'), path.basename(file)) };
 }
 
-async function resolveEndpoint(text: string): Promise<{ host: string; port: number }> {
-  const [, host = '127.0.0.1', digits = ''] = /^(?:([\w.-]+):)?(\d{1,5})$/.exec(text) ?? [];
-  const port = Number(digits);
-  if (digits === '' || port > 65_535)
+async function resolveEndpoint(text: string): Promise<Endpoint> {
+  const parts = splitHostPort(text);
+  if (parts === null)
     throw new TeleopError('bad-option', `"${text}" is not an address`, {
-      hint: 'Write [HOST:]PORT, for example 4750 or 192.168.1.20:4750.',
+      hint: 'Write [HOST:]PORT, for example 4750, 192.168.1.20:4750 or [fd00::20]:4750.',
     });
-  try {
-    return { host: (await lookup(host, { family: 4 })).address, port };
-  } catch (cause) {
-    throw new TeleopError('name-unresolved', `the host "${host}" has no IPv4 address`, {
-      hint: 'Give a name this machine can resolve, or the address itself: 4750=192.168.1.20:4750',
-      cause,
-    });
-  }
+  const { host, port } = parts;
+  return { host: await resolveHost(host ?? '127.0.0.1', 'the host', '4750'), port };
 }
 
-async function resolveTarget(text: string): Promise<Peer> {
-  const { host, port } = await resolveEndpoint(text);
-  if (port !== 0) return peerOf(host, port);
+async function resolveTarget(text: string): Promise<Endpoint> {
+  const endpoint = await resolveEndpoint(text);
+  if (endpoint.port !== 0) return endpoint;
   throw new TeleopError('bad-option', `"${text}" is not a target`, { hint: 'Give the port of the robot.' });
 }

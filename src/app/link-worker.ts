@@ -1,23 +1,31 @@
 import { type MessagePort, parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads';
 import { TeleopError } from '../core/errors.ts';
+import { hostPort } from '../core/ip-address.ts';
+import { nearHost } from '../core/loopback.ts';
 import { monotonicClock } from '../core/time/clock.ts';
 import type { DirectionSettings } from '../wire/emulator/link-model.ts';
 import { DIRECTIONS, LinkRelay } from '../wire/emulator/relay.ts';
 import { DirectionCounters, type DirectionMemory } from '../wire/emulator/stats.ts';
-import { type Peer, peerAddress, peerPort, type Reactor, type SocketSpec } from '../wire/reactor.ts';
-import { openTunReactor } from '../wire/transports/tun.ts';
+import { configuredPeer, type Reactor, type SocketSpec } from '../wire/reactor.ts';
+import { openTunReactor, TUN_PEER } from '../wire/transports/tun.ts';
 import { openDgramReactor } from '../wire/transports/udp-dgram.ts';
 import { openNativeReactor } from '../wire/transports/udp-native.ts';
 import { type FailedMessage, failedMessage } from './worker-host.ts';
 
 type BothDirections<T> = [forward: T, back: T];
 
+/** An address, not a name. */
+export interface Endpoint {
+  host: string;
+  port: number;
+}
+
 /** Start data of a link worker. */
 export interface LinkStart {
   /** Network devices to join instead of sockets; then there is one mapping, from the first to the second. */
   devices: readonly [string, string] | null;
-  listen: { host: string; port: number }[];
-  targets: Peer[];
+  listen: Endpoint[];
+  targets: Endpoint[];
   settings: BothDirections<DirectionSettings>;
   seed: number;
   capacity: number;
@@ -61,8 +69,8 @@ const post = (message: LinkMessage) => parentPort?.postMessage(message);
 function socketSpecs(): SocketSpec[] {
   return start.listen.flatMap(({ host, port }, i) => {
     const target = start.targets[i]!;
-    const near = peerAddress(target).startsWith('127.') ? '127.0.0.1' : '0.0.0.0';
-    const to = `${peerAddress(target)}:${peerPort(target)}`;
+    const near = nearHost(target.host);
+    const to = hostPort(target.host, target.port);
     return [
       { name: `link to ${to}`, host, port, portKey: 'LISTEN' },
       { name: `link to ${to}, far side`, host: near, port: 0 },
@@ -89,11 +97,13 @@ async function openReactor(): Promise<{ reactor: Reactor; fallback: string | nul
 
 async function main(): Promise<void> {
   const { reactor, fallback } = await openReactor();
+  const targets =
+    start.devices === null ? start.targets.map(({ host, port }) => configuredPeer(host, port)) : [TUN_PEER];
   try {
     const relay = new LinkRelay({
       clock,
       outbox: reactor,
-      targets: start.targets,
+      targets,
       settings: start.settings,
       counters: [new DirectionCounters(start.memory[0]), new DirectionCounters(start.memory[1])],
       seed: start.seed,
@@ -101,7 +111,7 @@ async function main(): Promise<void> {
       onEntry: start.isTapped ? tapEntry : undefined,
       onIdle: () => takeChange(relay),
     });
-    const ports = start.targets.map((_, i) => reactor.localPort(2 * i));
+    const ports = targets.map((_, i) => reactor.localPort(2 * i));
     const { kind, scheduling } = reactor;
     post({ kind: 'ready', ports, reactor: kind, scheduling, fallback });
     await reactor.run(relay);

@@ -21,7 +21,13 @@ import type { Rig } from '../rig/rig.ts';
 import { createPolicy } from '../robot/playout/policy.ts';
 import { sharedClock } from '../wire/clock-identity.ts';
 import { GuardedHandler } from '../wire/guarded-handler.ts';
-import { type DatagramHandler, type Outbox, peerOf, type Reactor, type SocketSpec } from '../wire/reactor.ts';
+import {
+  configuredPeer,
+  type DatagramHandler,
+  type Outbox,
+  type Reactor,
+  type SocketSpec,
+} from '../wire/reactor.ts';
 import { OperatorTunnel } from '../wire/secure/operator-tunnel.ts';
 import type { OpenRelay } from './input-relay.ts';
 import { recordedArm } from './recorded-robot.ts';
@@ -92,7 +98,7 @@ async function openOperatorArm(
 ): Promise<OperatorArm> {
   const { rig, model, memory, robotHost } = arm;
   const { commandPort, statePort, syncPort, transport } = rig.link;
-  const peer = (port: number) => peerOf(robotHost, port);
+  const peer = (port: number) => configuredPeer(robotHost, port);
   const [psk] = transport === 'zmq' ? [] : arm.keys;
   const tunnel =
     psk === undefined

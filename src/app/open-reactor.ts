@@ -1,10 +1,13 @@
 import { TeleopError } from '../core/errors.ts';
+import { hostPort } from '../core/ip-address.ts';
+import { nearHost } from '../core/loopback.ts';
 import type { Clock } from '../core/time/clock.ts';
 import { type Role, stopFlag } from '../messages/role-flags.ts';
 import type { Reactor, SocketSpec } from '../wire/reactor.ts';
 import { curveKeys } from '../wire/secure/curve-keys.ts';
 import { openCarrierReactor } from '../wire/transports/carriers.ts';
 import { openDataChannels } from '../wire/transports/datachannel.ts';
+import { resolveHost, resolveSpec } from '../wire/transports/resolve-host.ts';
 import { openDgramReactor } from '../wire/transports/udp-dgram.ts';
 import { openNativeReactor } from '../wire/transports/udp-native.ts';
 import { openWebSockets } from '../wire/transports/websocket.ts';
@@ -25,11 +28,11 @@ export interface OpenedReactor {
 export async function openReactor(start: ControlStart, clock: Clock): Promise<OpenedReactor> {
   const { rig, memory } = start;
   const stop = stopFlag(memory);
-  const local = await localSpecs(start);
+  const local = await resolved(await localSpecs(start));
   // A fleet's agent carries the datagrams from and to UDP ports on this machine.
   const isUdp = rig.link.transport === 'udp' || rig.link.transport === 'webrtc';
   if (!isUdp) return opened(await openStream(start, local, stop, clock), 3, local, null);
-  const link = armsOf(start).flatMap((arm) => linkSpecs(start.role, arm));
+  const link = await resolved(armsOf(start).flatMap((arm) => linkSpecs(start.role, arm)));
   const specs = [...link, ...local];
   const use = (reactor: Reactor, fallback: string | null) => opened(reactor, link.length, local, fallback);
   if (rig.link.reactor === 'dgram') return use(await openDgramReactor(specs, stop, clock), null);
@@ -43,6 +46,8 @@ export async function openReactor(start: ControlStart, clock: Clock): Promise<Op
   }
 }
 
+const resolved = (specs: readonly SocketSpec[]): Promise<SocketSpec[]> => Promise.all(specs.map(resolveSpec));
+
 function opened(
   reactor: Reactor,
   channels: number,
@@ -50,7 +55,7 @@ function opened(
   fallback: string | null,
 ): OpenedReactor {
   const [, ...inputs] = local.map(
-    ({ name, host }, i) => `${name} on UDP ${host}:${reactor.localPort(channels + i)}`,
+    ({ name, host }, i) => `${name} on UDP ${hostPort(host, reactor.localPort(channels + i))}`,
   );
   return { reactor, sockets: channels + local.length, inputs, fallback };
 }
@@ -63,7 +68,7 @@ function linkSpecs(role: Role, { rig, robotHost }: ArmStart): SocketSpec[] {
       { name: 'state', host: listenHost, port: statePort },
       { name: 'sync', host: listenHost, port: syncPort },
     ];
-  const host = robotHost.startsWith('127.') ? '127.0.0.1' : '0.0.0.0';
+  const host = nearHost(robotHost);
   return ['command', 'state', 'sync'].map((name) => ({ name, host, port: 0 }));
 }
 
@@ -85,7 +90,7 @@ async function openStream(
 ): Promise<Reactor> {
   const { role, rig, robotHost, keys } = start;
   const { listenHost, commandPort, statePort, syncPort, transport } = rig.link;
-  const host = role === 'robot' ? listenHost : robotHost;
+  const host = role === 'robot' ? await resolveHost(listenHost, 'the host', 'link.listenHost') : robotHost;
   const ports = [commandPort, statePort, syncPort] as const;
   if (transport === 'websocket')
     return openCarrierReactor(transport, { role, host, ports, local }, openWebSockets, stop, clock);

@@ -7,7 +7,9 @@ import { unwritable } from '../files/write-whole.ts';
 import { type ArmRig, armRigs } from '../rig/arms.ts';
 import type { Rig } from '../rig/rig.ts';
 import type { SocketSpec } from '../wire/reactor.ts';
+import { resolveSpec } from '../wire/transports/resolve-host.ts';
 import { checkHost, socketError } from '../wire/transports/socket-error.ts';
+import { socketType } from '../wire/transports/socket-type.ts';
 import { checkSettings, type Starting } from './check-settings.ts';
 import { inputSockets } from './open-operator.ts';
 
@@ -25,7 +27,8 @@ export async function preflight(
   if (starting.includes('console') && !except.includes('console.port')) await checkPage(rig);
   const sockets = (await Promise.all(starting.map((role) => socketsOf(rig, role)))).flat();
   for (const spec of sockets)
-    if (spec.port !== 0 && !except.includes(spec.portKey ?? `link.${spec.name}Port`)) await expectFree(spec);
+    if (spec.port !== 0 && !except.includes(spec.portKey ?? `link.${spec.name}Port`))
+      await expectFree(await resolveSpec(spec));
 }
 
 async function checkPage(rig: Rig): Promise<void> {
@@ -88,7 +91,7 @@ function expectFree(spec: SocketSpec): Promise<void> {
       return;
     }
     checkHost(spec);
-    const socket = createSocket('udp4');
+    const socket = createSocket(socketType(spec.host));
     socket.once('error', (error: NodeJS.ErrnoException) => {
       socket.close();
       fail(error);

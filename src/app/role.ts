@@ -1,9 +1,8 @@
-import { lookup } from 'node:dns/promises';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { VideoGate } from '../camera/video-sampling.ts';
 import { Counters } from '../core/counters.ts';
 import { deferred } from '../core/deferred.ts';
-import { TeleopError } from '../core/errors.ts';
+import { hostPort } from '../core/ip-address.ts';
 import { DurationHistogram } from '../core/statistics/histogram.ts';
 import { DeviceFiles, type OpenFile } from '../input/device-files.ts';
 import type { EpisodeInfo } from '../messages/recording.ts';
@@ -19,6 +18,7 @@ import type { Rig } from '../rig/rig.ts';
 import { loadModel, rigModel } from '../rig/robot-models.ts';
 import { keepPrior, loadPriors } from '../robot/network-memory.ts';
 import { keyId } from '../wire/secure/key-file.ts';
+import { resolveHost } from '../wire/transports/resolve-host.ts';
 import { startRobotCameras } from './cameras.ts';
 import { FlightFiles } from './flight-files.ts';
 import { HandPublisher } from './hand-publisher.ts';
@@ -305,7 +305,7 @@ async function openRelays(
   const relays = await InputRelays.open(specs, counters);
   const devices = new DeviceFiles(files, counters, (text) => console.error(`farhand: ${text}`));
   const names = specs.map(
-    ({ name, bind, host, port }) => `${name} ${bind ? 'on' : 'from'} ZeroMQ tcp://${host}:${port}`,
+    ({ name, bind, host, port }) => `${name} ${bind ? 'on' : 'from'} ZeroMQ tcp://${hostPort(host, port)}`,
   );
   const close = () => {
     relays.close();
@@ -338,7 +338,10 @@ function controlThread(
   const { role } = start;
   const resolved = arms.map(async (arm) => ({
     ...arm,
-    robotHost: await resolveHost(role === 'operator' ? arm.rig.link.robotHost : '127.0.0.1'),
+    robotHost:
+      role === 'operator'
+        ? await resolveHost(arm.rig.link.robotHost, 'the robot’s host', 'link.robotHost')
+        : '127.0.0.1',
   }));
   Promise.all(resolved).then(([first, second = null]) => {
     const host = new WorkerHost<ControlMessage>(new URL('./control-worker.js', import.meta.url), {
@@ -366,16 +369,5 @@ function remember({ network, prior }: Extract<ControlMessage, { kind: 'learnt' }
     console.error(
       `farhand: could not save what playout learnt about ${network}: ${(error as Error).message}`,
     );
-  }
-}
-
-async function resolveHost(name: string): Promise<string> {
-  try {
-    return (await lookup(name, { family: 4 })).address;
-  } catch (cause) {
-    throw new TeleopError('name-unresolved', `the robot's host "${name}" has no IPv4 address`, {
-      hint: 'Give a name this machine can resolve, or the address itself: link.robotHost=192.168.1.20',
-      cause,
-    });
   }
 }

@@ -2,6 +2,7 @@ import { createSocket, type Socket } from 'node:dgram';
 import { Counters, type Reason } from '../core/counters.ts';
 import { EntryBoundary } from '../core/entry-boundary.ts';
 import { TeleopError } from '../core/errors.ts';
+import { hostPort } from '../core/ip-address.ts';
 import { RecordRing } from '../core/memory/ring.ts';
 import { SnapshotBoard } from '../core/memory/snapshot.ts';
 import type { StructOf } from '../core/memory/struct-layout.ts';
@@ -411,7 +412,8 @@ function worldReader(memory: SharedArrayBuffer): () => WorldTelemetry | null {
 
 function streamOf(name: string, shown: StructOf<typeof BOARD>, i: number): InputStream {
   const from = shown.inputSenders[i]!;
-  const sender = from > 0 ? `${peerAddress(from)}:${peerPort(from)}` : '';
+  // IPv6 addresses are known to the control thread only.
+  const sender = from > 0 ? hostPort(peerAddress(from) || 'IPv6', peerPort(from)) : '';
   const [rateHz, jitterMs] = [finite(shown.inputRatesHz[i]!), finite(shown.inputJittersNs[i]! / 1e6)];
   return { name, rateHz, jitterMs, from: sender };
 }

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { splitHostPort } from '../core/ip-address.ts';
 
 /** Default time after which a camera's last picture counts as stale. */
 export const STALE_AFTER_MS = 1000;
@@ -37,7 +38,9 @@ export const camerasConfig = z
       .default(0)
       .describe('udp: first port to listen on for a sender that needs no request; 0: send requests'),
     sendTo: z
-      .array(z.string().regex(/^\d+\.\d+\.\d+\.\d+:\d+$/, 'write address:port'))
+      .array(
+        z.string().refine((text) => splitHostPort(text)?.host != null, 'write HOST:PORT or [ADDRESS]:PORT'),
+      )
       .default([])
       .describe('udp: receivers that send no requests; further cameras use the following ports'),
     security: z

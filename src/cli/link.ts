@@ -9,6 +9,7 @@ import {
   startLinkEmulator,
 } from '../app/link-emulator.ts';
 import { TeleopError } from '../core/errors.ts';
+import { hostPort, splitHostPort } from '../core/ip-address.ts';
 import type { Percentiles } from '../core/statistics/percentiles.ts';
 import { readBounded } from '../files/read-bounded.ts';
 import { type LinkEventInput, linkEventSchema } from '../wire/emulator/events.ts';
@@ -182,8 +183,8 @@ function oneOf<T extends string>(given: Given, name: string, values: readonly [T
 function headText(options: LinkEmulatorOptions, link: LinkEmulator): string {
   const { forward, return: back } = link.settings();
   const lines = options.mappings.map(({ listen, target }, i) => {
-    const host = listen.includes(':') ? listen.split(':')[0] : '127.0.0.1';
-    return `  ${host}:${link.ports[i]} ⇄ ${target.includes(':') ? target : `127.0.0.1:${target}`}`;
+    const host = splitHostPort(listen)?.host ?? '127.0.0.1';
+    return `  ${hostPort(host, link.ports[i]!)} ⇄ ${target.includes(':') ? target : `127.0.0.1:${target}`}`;
   });
   lines.unshift(`link ready: forward ${forward.label}; return ${back.label}; seed ${options.seed}`);
   if (link.scheduling !== 'normal') lines.push(`  scheduling ${link.scheduling}`);

@@ -3,6 +3,7 @@ import { loadPlugin, pluginConfig, pluginNames } from '../app/registry.ts';
 import { overrideTree } from '../core/config.ts';
 import { Counters } from '../core/counters.ts';
 import { TeleopError } from '../core/errors.ts';
+import { hostPort } from '../core/ip-address.ts';
 import { monotonicClock } from '../core/time/clock.ts';
 import { Periodic } from '../core/time/periodic.ts';
 import { emptyQuality, type InputDevice } from '../input/device.ts';
@@ -22,7 +23,7 @@ export const listenVerb: Verb = {
   details: `Rate, jitter, estimated loss, tracking, e-stop, pose and rejected packets: a table in a terminal, otherwise one
 line of JSON per second. \`farhand plugins input NAME\` lists the settings of an input.`,
   options: {
-    host: { type: 'string', value: 'ADDRESS', about: 'IPv4 address to listen on (default: the setting)' },
+    host: { type: 'string', value: 'ADDRESS', about: 'address to listen on (default: the setting)' },
     port: { type: 'string', value: 'PORT', about: 'UDP port of the first socket (default: the setting)' },
     seconds: { type: 'string', value: 'S', about: 'end after S seconds (default: on Ctrl-C)' },
     json: JSON_OPTION,
@@ -161,7 +162,7 @@ class Receiver implements DatagramHandler {
     const { from, rateHz, jitterNs, received, lost } = quality;
     return {
       seconds: round((nowNs - this.#startNs) / 1e9),
-      source: from === 0 ? null : `${peerAddress(from)}:${peerPort(from)}`,
+      source: from === 0 ? null : hostPort(peerAddress(from), peerPort(from)),
       rateHz: round(rateHz),
       jitterMs: Number.isNaN(jitterNs) ? null : round(jitterNs / 1e6),
       received,

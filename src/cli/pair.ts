@@ -1,6 +1,8 @@
 import { rmSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { TeleopError } from '../core/errors.ts';
+import { hostPort } from '../core/ip-address.ts';
+import { isLoopback } from '../core/loopback.ts';
 import {
   checkReachable,
   createKeyFile,
@@ -142,7 +144,7 @@ function eventText(event: OfferEvent): string {
     (address) => `farhand pair ${address}${suffix}`,
   );
   const others = lanAddresses().map((address) => `--listen ${address}`);
-  const reach = host.startsWith('127.')
+  const reach = isLoopback(host)
     ? `which only this machine can reach. For another machine: farhand pair ${others.join(' or ') || '--listen ADDRESS'}`
     : 'open to every machine on that network until then.';
   return `
@@ -150,7 +152,7 @@ function eventText(event: OfferEvent): string {
 
   On the operator machine: ${commands.join('\n                       or: ')}
 
-Waiting ${timeoutS} s on ${host}:${port}, ${reach}`;
+Waiting ${timeoutS} s on ${hostPort(host, port)}, ${reach}`;
 }
 
 async function request(given: Given): Promise<void> {

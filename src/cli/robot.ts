@@ -1,6 +1,7 @@
 import { announced } from '../app/fleet/announced.ts';
 import { robotCompanion } from '../app/fleet/companion.ts';
 import { TeleopError } from '../core/errors.ts';
+import { isLoopback } from '../core/loopback.ts';
 import type { RoleReady } from '../messages/role-report.ts';
 import type { Rig } from '../rig/rig.ts';
 import type { Given } from './arguments.ts';
@@ -13,7 +14,7 @@ function describe(info: RoleReady, rig: Rig): string {
     `robot ready on ${listenHost}: commands on port ${command}, state ${state}, clock ${sync}`,
     `  ${info.security} link over ${info.reactor}, ${info.stampSource} receive stamps, ${info.scheduling} scheduling`,
   ];
-  if (!listenHost.startsWith('127.'))
+  if (!isLoopback(listenHost))
     lines.push('  open to the network: any machine paired with this one can drive the robot');
   if (rig.robot.allowTakeover) lines.push('  takeover allowed: a new operator replaces the one in control');
   if (info.fallback) lines.push(`  ${info.fallback}`);

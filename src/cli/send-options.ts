@@ -1,5 +1,5 @@
-import { lookup } from 'node:dns/promises';
 import { TeleopError } from '../core/errors.ts';
+import { resolveHost } from '../wire/transports/resolve-host.ts';
 
 export function windowOf(
   text: string | boolean | undefined,
@@ -13,13 +13,4 @@ export function windowOf(
   });
 }
 
-export async function resolved(host: string): Promise<string> {
-  try {
-    return (await lookup(host, { family: 4 })).address;
-  } catch (cause) {
-    throw new TeleopError('name-unresolved', `"${host}" has no IPv4 address`, {
-      hint: 'Give a name that this machine can resolve, or an address: --host 192.168.1.20',
-      cause,
-    });
-  }
-}
+export const resolved = (host: string): Promise<string> => resolveHost(host, 'the host', '--host');

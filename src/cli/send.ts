@@ -1,6 +1,7 @@
 import { createSocket } from 'node:dgram';
 import { TeleopError } from '../core/errors.ts';
 import { monotonicClock } from '../core/time/clock.ts';
+import { socketType } from '../wire/transports/socket-type.ts';
 import { expectWords, type Given, JSON_OPTION, numberOption, type Verb } from './arguments.ts';
 import { linesOf } from './lines.ts';
 import { waitUntil } from './pace.ts';
@@ -49,7 +50,7 @@ Protocols: ${Object.keys(PROTOCOLS).join(', ')}.`,
     if (own !== undefined) return own(given);
     const options = optionsOf(given);
     const address = await resolved(options.host);
-    const socket = createSocket('udp4');
+    const socket = createSocket(socketType(address));
     const sending = new Sending(socket, address, options);
     let stopped = false;
     onEndRequest(() => {

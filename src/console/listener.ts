@@ -4,12 +4,13 @@ import { createServer as createSecureServer } from 'node:https';
 import {
   type AddressInfo,
   createServer as createNetServer,
-  isIPv4,
+  isIP,
   type Server as NetServer,
   type Socket,
 } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { TeleopError } from '../core/errors.ts';
+import { hostPort } from '../core/ip-address.ts';
 import { ConnectionGuard, type GuardOptions } from '../http/connection-guard.ts';
 import { HandshakeQueue } from '../http/handshake-queue.ts';
 import { isKnownHost } from '../http/known-host.ts';
@@ -69,7 +70,7 @@ async function openLocalListener(http: Server, rig: Rig, guard: ConnectionGuard)
   const { port } = http.address() as AddressInfo;
   const name = host === '127.0.0.1' ? 'localhost' : host;
   return {
-    url: `http://${name}:${port}/`,
+    url: `http://${hostPort(name, port)}/`,
     lan: null,
     guard,
     close: () => ended(http, guard),
@@ -97,12 +98,13 @@ async function openSecureListener(
   net.on('connection', (socket) => sniff(socket, answer, plain));
   await listen(net, rig);
   const { port } = net.address() as AddressInfo;
-  const seen = isIPv4(host) && host !== '0.0.0.0' ? host : lanAddress(tls.addresses);
-  const url = `https://${seen}:${port}/`;
-  const reachesSelf = host === '0.0.0.0' || isLoopback(host);
+  const everywhere = host === '0.0.0.0' || host === '::';
+  const seen = isIP(host) !== 0 && !everywhere ? host : lanAddress(tls.addresses);
+  const url = `https://${hostPort(seen, port)}/`;
+  const reachesSelf = everywhere || isLoopback(host);
   return {
     url: trustLocal && reachesSelf ? `http://localhost:${port}/` : url,
-    lan: { url, trustUrl: `http://${seen}:${port}/`, fingerprint: tls.fingerprint },
+    lan: { url, trustUrl: `http://${hostPort(seen, port)}/`, fingerprint: tls.fingerprint },
     guard,
     close: () => ended(net, guard),
   };
@@ -199,7 +201,7 @@ export function listen(server: NetServer, rig: Rig): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once('error', (error: NodeJS.ErrnoException) => {
       const taken = error.code === 'EADDRINUSE';
-      const message = `the console cannot listen on ${host}:${port}: ${taken ? 'the port is in use' : error.message}`;
+      const message = `the console cannot listen on ${hostPort(host, port)}: ${taken ? 'the port is in use' : error.message}`;
       const hint = taken
         ? `Choose another: console.port=${port + 1}`
         : 'Check console.host and console.port.';

@@ -9,7 +9,8 @@ export const hostOf = (request: IncomingMessage): string =>
 /** Prevents DNS rebinding, where a foreign page resolves its own name to this machine. */
 export function isKnownHost(request: IncomingMessage): boolean {
   const name = hostOf(request);
-  const bound = request.socket.localAddress?.replace(/^::ffff:/, '');
+  const local = request.socket.localAddress?.replace(/^::ffff:/, '');
+  const bound = local?.includes(':') ? `[${local}]` : local;
   const own = hostname().toLowerCase();
   return LOCAL_NAMES.has(name) || name === bound || name === own || name === `${own}.local`;
 }

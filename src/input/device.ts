@@ -8,7 +8,7 @@ export interface InputDevice {
   /**
    * Bytes that arrived for this device; valid only during the call. Null when accepted; a rejection changes
    * no sample. `receivedNs` is the kernel's stamp where available, on the operator's clock. `from` is the
-   * sender's IPv4 address · 65536 + port. `socket` indexes the plug-in's
+   * sender's host · 65536 + port (`core/ip-hosts.ts`). `socket` indexes the plug-in's
    * `sockets`. Hot path.
    */
   ingest(bytes: Uint8Array, length: number, receivedNs: number, from: number, socket: number): Reason | null;
@@ -44,7 +44,7 @@ export interface InputDevice {
 }
 
 export interface InputQuality {
-  /** Sender's IPv4 address · 65536 + port; 0: none. */
+  /** Sender's host · 65536 + port; 0: none. */
   from: number;
   /** Messages per second; 0 after a second of silence. */
   rateHz: number;
@@ -67,7 +67,7 @@ export const emptyQuality = (): InputQuality => ({
 export interface InputSocket {
   /** For error messages: "rctp right". */
   name: string;
-  /** IPv4 address to listen on. */
+  /** Address or name to listen on. */
   host: string;
   /** 0 lets the system choose. */
   port: number;

@@ -1,18 +1,21 @@
+import { hostOfText } from '../core/ip-hosts.ts';
+
 /** After this much silence another sender may take over a port. */
 const SILENCE_NS = 1e9;
 
 /**
  * For protocols without authentication: a port accepts the first address that sends, until it has been silent
- * for a second. Addresses are IPv4 · 65536 + port.
+ * for a second. Addresses are host · 65536 + port (`core/ip-hosts.ts`).
  */
 export class SourceLock {
   readonly #allowed: ReadonlySet<number> | null;
   #from = 0;
   #receivedNs = Number.NEGATIVE_INFINITY;
 
-  /** `allow`: IPv4 addresses; empty allows all. */
+  /** `allow`: addresses; empty allows all. Call it in the thread that receives. */
   constructor(allow: readonly string[]) {
-    this.#allowed = allow.length === 0 ? null : new Set(allow.map(addressNumber));
+    this.#allowed =
+      allow.length === 0 ? null : new Set(allow.map((address) => hostOfText(address, { pin: true }) ?? -1));
   }
 
   /** Call it for well-formed messages only: garbage neither takes nor keeps a port. Hot path. */
@@ -35,8 +38,4 @@ export class SourceLock {
   holder(nowNs: number): number {
     return nowNs - this.#receivedNs > SILENCE_NS ? 0 : this.#from;
   }
-}
-
-function addressNumber(address: string): number {
-  return address.split('.').reduce((sum, byte) => sum * 256 + Number(byte), 0);
 }

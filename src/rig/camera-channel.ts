@@ -1,6 +1,7 @@
 import type { FrameReceiverConfig } from '../camera/channel/frame-receiver.ts';
 import type { FrameSenderConfig } from '../camera/channel/frame-sender.ts';
 import { TeleopError } from '../core/errors.ts';
+import { splitHostPort } from '../core/ip-address.ts';
 import { isLoopback } from '../core/loopback.ts';
 import { curveKeys } from '../wire/secure/curve-keys.ts';
 import { isPaired, linkKeys } from './link-keys.ts';
@@ -51,8 +52,8 @@ export function frameSenderConfig(rig: Rig, given?: Uint8Array[]): FrameSenderCo
 
 function targets({ cameras }: Rig): { host: string; port: number }[] {
   return cameras.sendTo.map((text) => {
-    const [host = '', port] = text.split(':');
-    return { host, port: Number(port) };
+    const { host, port } = splitHostPort(text)!;
+    return { host: host!, port };
   });
 }
 

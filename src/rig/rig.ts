@@ -11,6 +11,7 @@ import {
   resolveConfig,
 } from '../core/config.ts';
 import { TeleopError } from '../core/errors.ts';
+import { hostSetting } from '../core/host-setting.ts';
 import { namedFile, readYaml, yamlNames } from '../files/yaml-files.ts';
 import { armMapperConfig } from '../mapping/arm-mapper.ts';
 import { handMapperConfig } from '../mapping/hand-mapper.ts';
@@ -97,8 +98,10 @@ export const rigSchema = z.strictObject({
     .prefault({}),
   link: z
     .strictObject({
-      robotHost: z.string().default('127.0.0.1').describe('the robot’s address for the operator'),
-      listenHost: z.string().default('127.0.0.1').describe('address the robot listens on'),
+      robotHost: hostSetting.default('127.0.0.1').describe('the robot’s address or name for the operator'),
+      listenHost: hostSetting
+        .default('127.0.0.1')
+        .describe('address or name the robot listens on; 0.0.0.0: all of IPv4, "::": all'),
       commandPort: port.default(4750).describe('UDP: commands and receipts'),
       statePort: port.default(4751).describe('UDP: robot state'),
       syncPort: port.default(4752).describe('UDP: clock synchronization'),
@@ -156,7 +159,7 @@ export const rigSchema = z.strictObject({
     .prefault({}),
   console: z
     .strictObject({
-      host: z.string().default('127.0.0.1').describe('address the page is served on'),
+      host: hostSetting.default('127.0.0.1').describe('address or name the page is served on'),
       port: port.default(4747).describe('HTTP port of the page'),
       https: z
         .boolean()

@@ -1,6 +1,8 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { z } from 'zod';
+import { formatIp, parseIp } from '../core/ip-address.ts';
+import { isLoopback } from '../core/loopback.ts';
 import { parseJson } from '../core/parse-json.ts';
 import { stateFolder } from '../files/state-folder.ts';
 import { writeWhole } from '../files/write-whole.ts';
@@ -16,9 +18,11 @@ const fileSchema = z.object({ format: z.literal(FORMAT), networks: z.record(z.st
 /** What playout learnt about each network, by its name. */
 export type Priors = Record<string, PriorJson>;
 
-/** A name for the network an IPv4 address is on: its first three numbers. */
+/** A name for the network an address is on: the first three numbers, of IPv6 the first 64 bits. */
 export function networkOf(address: string): string {
-  if (address.startsWith('127.')) return 'loopback';
+  if (isLoopback(address)) return 'loopback';
+  const six = address.includes(':') ? parseIp(address.replace(/%.*/, '')) : null;
+  if (six !== null) return `${formatIp(six.fill(0, 8))}/64`;
   return `${address.split('.').slice(0, 3).join('.')}.0/24`;
 }
 

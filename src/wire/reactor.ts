@@ -1,15 +1,38 @@
-/** An IPv4 address and port in one exact number: address · 65536 + port. 0 means none. */
+import { networkInterfaces } from 'node:os';
+import { hostOfText, textOfHost } from '../core/ip-hosts.ts';
+
+/**
+ * An address and port in one exact number: host · 65536 + port, where `core/ip-hosts.ts` numbers the hosts. 0 means
+ * none. The number of an IPv6 address is valid in the thread that made it.
+ */
 export type Peer = number;
 
+/** 0 for a text that is not an address. */
 export function peerOf(address: string, port: number): Peer {
-  const bytes = address.split('.').map(Number);
-  if (bytes.length !== 4 || bytes.some((b) => !Number.isInteger(b) || b < 0 || b > 255)) return 0;
-  return (((bytes[0]! * 256 + bytes[1]!) * 256 + bytes[2]!) * 256 + bytes[3]!) * 65536 + port;
+  const host = hostOfText(address, { zoneIndex });
+  return host === null ? 0 : host * 65536 + port;
 }
 
-export function peerAddress(peer: Peer): string {
-  const ip = Math.floor(peer / 65536);
-  return `${Math.floor(ip / 0x1000000)}.${(ip >>> 16) & 255}.${(ip >>> 8) & 255}.${ip & 255}`;
+/** As `peerOf`, for an address that is configured: its number stays valid however many others send. */
+export function configuredPeer(address: string, port: number): Peer {
+  const host = hostOfText(address, { zoneIndex, pin: true });
+  return host === null ? 0 : host * 65536 + port;
+}
+
+/** Empty if this thread does not know the address. */
+export const peerAddress = (peer: Peer): string => textOfHost(Math.floor(peer / 65536), zoneName);
+
+/** Index of a network interface, −1 if there is none with an IPv6 address. */
+function zoneIndex(name: string): number {
+  const addresses = networkInterfaces()[name] ?? [];
+  return addresses.find((each) => each.family === 'IPv6' && each.scopeid !== 0)?.scopeid ?? -1;
+}
+
+function zoneName(index: number): string {
+  const named = Object.entries(networkInterfaces()).find(([, addresses]) =>
+    addresses?.some((each) => each.family === 'IPv6' && each.scopeid === index),
+  );
+  return named?.[0] ?? String(index);
 }
 
 export const peerPort = (peer: Peer): number => peer % 65536;

@@ -7,7 +7,9 @@ import {
   type DatagramHandler,
   MAX_DATAGRAM_BYTES,
   type Peer,
+  peerAddress,
   peerOf,
+  peerPort,
   type Reactor,
   type SocketSpec,
 } from '../../src/wire/reactor.ts';
@@ -302,6 +304,31 @@ for (const [kind, { open, skip }] of Object.entries(REACTORS)) {
       assert.equal(reopened.localPort(0), freed);
       reopened.close();
       again.close();
+    });
+
+    it('exchanges datagrams over IPv6; a socket on all addresses also with IPv4 peers', async () => {
+      const hosts = ['::1', '::1', '::', LOOPBACK];
+      const reactor = await open(hosts.map((host, i) => ({ name: `s${i}`, host, port: 0 })));
+      const peer = (host: string, socket: number) => peerOf(host, reactor.localPort(socket));
+      const collector = new Collector(
+        reactor,
+        ({ arrivals }) => new Set(arrivals.map(({ bytes }) => bytes[0])).size === 4,
+        () => {
+          const one = (from: number, number: number, at: Peer) =>
+            reactor.send(from, Uint8Array.of(number), 1, at);
+          one(0, 1, peer('::1', 1));
+          one(0, 2, peer('::1', 2));
+          one(3, 3, peer(LOOPBACK, 2));
+          one(2, 4, peer(LOOPBACK, 3));
+          assert.equal(one(3, 5, peer('::1', 0)), 0, 'an IPv4 socket cannot reach it');
+        },
+      );
+      await reactor.run(collector).finally(() => reactor.close());
+      const from = (number: number) => collector.arrivals.find(({ bytes }) => bytes[0] === number)!.from;
+      assert.equal(from(1), peerOf('::1', peerPort(from(2))));
+      assert.equal(from(3), peerOf(LOOPBACK, peerPort(from(3))));
+      assert.equal(from(4), peerOf(LOOPBACK, peerPort(from(4))));
+      assert.equal(peerAddress(from(1)), '::1');
     });
 
     it('listens only on the given address', async () => {

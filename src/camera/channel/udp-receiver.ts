@@ -1,10 +1,10 @@
 import { createSocket, type Socket } from 'node:dgram';
-import { lookup } from 'node:dns/promises';
 import type { Reason } from '../../core/counters.ts';
-import { TeleopError } from '../../core/errors.ts';
+import { nearHost } from '../../core/loopback.ts';
 import type { Clock } from '../../core/time/clock.ts';
 import { stampsOf } from '../jpeg-structure.ts';
 import { SliceAssembler } from '../slice-assembler.ts';
+import { addressOf, udpType } from './camera-address.ts';
 import { channelError } from './channel-error.ts';
 import type { ArrivedFrame, FrameReceiver, FrameReceiverConfig } from './frame-receiver.ts';
 import { REQUEST, REQUEST_EVERY_MS } from './udp-sender.ts';
@@ -19,7 +19,7 @@ export async function openUdpReceiver(
   take: (frame: ArrivedFrame) => void,
   remark: (reason: Reason) => void,
 ): Promise<FrameReceiver> {
-  const host = await addressOf(config.host);
+  const host = await addressOf(config.host, 'cameras.host');
   const sockets: Socket[] = [];
   const close = () => {
     for (const socket of sockets) socket.close();
@@ -57,20 +57,9 @@ export async function openUdpReceiver(
   };
 }
 
-async function addressOf(host: string): Promise<string> {
-  try {
-    return (await lookup(host, { family: 4 })).address;
-  } catch (cause) {
-    throw new TeleopError('name-unresolved', `the camera host "${host}" has no IPv4 address`, {
-      hint: 'Give a name this machine can resolve, or the address itself: cameras.host=192.168.1.20',
-      cause,
-    });
-  }
-}
-
 function bound(cameraHost: string, receivePort: number, offset: number): Promise<Socket> {
-  const socket = createSocket({ type: 'udp4', recvBufferSize: RECEIVE_BUFFER_BYTES });
-  const host = cameraHost.startsWith('127.') ? '127.0.0.1' : '0.0.0.0';
+  const socket = createSocket({ type: udpType(cameraHost), recvBufferSize: RECEIVE_BUFFER_BYTES });
+  const host = nearHost(cameraHost);
   const port = receivePort === 0 ? 0 : receivePort + offset;
   return new Promise((resolve, reject) => {
     socket.once('error', (error: NodeJS.ErrnoException) => {

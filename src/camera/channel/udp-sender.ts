@@ -1,9 +1,11 @@
 import { createSocket, type Socket } from 'node:dgram';
 import type { Reason } from '../../core/counters.ts';
+import { hostPort } from '../../core/ip-address.ts';
 import { monotonicClock } from '../../core/time/clock.ts';
 import type { CameraFrame } from '../../messages/recording.ts';
 import { withStamp } from '../jpeg-structure.ts';
 import { MAX_SLICE_BYTES, type SliceVariant, sliceJpeg } from '../slices.ts';
+import { addressOf, udpType } from './camera-address.ts';
 import { channelError } from './channel-error.ts';
 import type { FrameSender, FrameSenderConfig } from './frame-sender.ts';
 
@@ -27,6 +29,7 @@ export async function openUdpSender(
   remark: (reason: Reason) => void,
 ): Promise<FrameSender> {
   const lines = new Map<string, SliceLine>();
+  const host = await addressOf(config.host, 'cameras.listenHost');
   try {
     for (const [i, camera] of config.cameras.entries()) {
       const fixed = config.sendTo.map(({ host, port }) => ({
@@ -35,7 +38,7 @@ export async function openUdpSender(
         untilNs: Number.POSITIVE_INFINITY,
       }));
       const port = config.port === 0 ? 0 : config.port + i;
-      const socket = await bound(config.host, port, i);
+      const socket = await bound(host, port, i);
       lines.set(camera, new SliceLine(socket, config.variant, fixed, remark));
     }
   } catch (error) {
@@ -44,7 +47,7 @@ export async function openUdpSender(
   }
   const ports = [...lines.values()].map((line) => line.port);
   return {
-    where: `UDP ${config.host}:${ports.join(', ')}`,
+    where: `UDP ${hostPort(config.host, ports.join(', '))}`,
     send: (frame) => lines.get(frame.camera)?.send(frame),
     async close() {
       for (const line of lines.values()) line.close();
@@ -53,7 +56,7 @@ export async function openUdpSender(
 }
 
 function bound(host: string, port: number, offset: number): Promise<Socket> {
-  const socket = createSocket('udp4');
+  const socket = createSocket(udpType(host));
   return new Promise((resolve, reject) => {
     socket.once('error', (error: NodeJS.ErrnoException) => {
       socket.close();

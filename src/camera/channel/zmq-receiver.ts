@@ -1,8 +1,10 @@
 import type { Reason } from '../../core/counters.ts';
+import { hostPort } from '../../core/ip-address.ts';
 import type { Clock } from '../../core/time/clock.ts';
 import { loadZmq } from '../../native/zeromq.ts';
 import { isDepthPng } from '../depth.ts';
 import { endsJpeg, stampNs, startsJpeg } from '../jpeg-structure.ts';
+import { addressOf } from './camera-address.ts';
 import type { ArrivedFrame, FrameReceiver, FrameReceiverConfig } from './frame-receiver.ts';
 
 /** A sender of larger messages is disconnected. */
@@ -22,8 +24,10 @@ export async function openZmqReceiver(
   remark: (reason: Reason) => void,
 ): Promise<FrameReceiver> {
   const zmq = await loadZmq('send the pictures as UDP slices: cameras.wire=udp');
+  const host = await addressOf(config.host, 'cameras.host');
   const socket = new zmq.Subscriber({
     linger: 0,
+    ipv6: host.includes(':'),
     receiveHighWaterMark: Math.max(1, config.cameras.length),
     receiveBufferSize: RECEIVE_BUFFER_BYTES,
     maxMessageSize: MAX_MESSAGE_BYTES,
@@ -31,7 +35,7 @@ export async function openZmqReceiver(
     heartbeatTimeout: 3 * HEARTBEAT_MS,
     ...config.curve,
   });
-  socket.connect(`tcp://${config.host}:${config.port}`);
+  socket.connect(`tcp://${hostPort(host, config.port)}`);
   socket.subscribe();
   const receive = async (): Promise<void> => {
     try {

@@ -1,6 +1,8 @@
 import type { Reason } from '../../core/counters.ts';
+import { hostPort } from '../../core/ip-address.ts';
 import type { CameraFrame } from '../../messages/recording.ts';
 import { loadZmq } from '../../native/zeromq.ts';
+import { addressOf } from './camera-address.ts';
 import { channelError } from './channel-error.ts';
 import type { FrameSender, FrameSenderConfig } from './frame-sender.ts';
 
@@ -22,10 +24,12 @@ export async function openZmqSender(
   config: FrameSenderConfig,
   remark: (reason: Reason) => void,
 ): Promise<FrameSender> {
-  const { host, port, cameras, curve } = config;
+  const { port, cameras, curve } = config;
+  const host = await addressOf(config.host, 'cameras.listenHost');
   const zmq = await loadZmq('send the pictures as UDP slices: cameras.wire=udp');
   const socket = new zmq.Publisher({
     linger: 0,
+    ipv6: host.includes(':'),
     sendHighWaterMark: Math.max(1, cameras.length),
     sendBufferSize: SEND_BUFFER_BYTES,
     heartbeatInterval: HEARTBEAT_MS,
@@ -33,12 +37,12 @@ export async function openZmqSender(
     ...curve,
   });
   try {
-    await socket.bind(`tcp://${host}:${port === 0 ? '*' : port}`);
+    await socket.bind(`tcp://${hostPort(host, port === 0 ? '*' : port)}`);
   } catch (error) {
     socket.close();
     throw channelError('TCP', host, port, 0, (error as NodeJS.ErrnoException).code ?? String(error));
   }
-  const endpoint = socket.lastEndpoint ?? `tcp://${host}:${port}`;
+  const endpoint = socket.lastEndpoint ?? `tcp://${hostPort(host, port)}`;
   /** `send` rejects while an earlier call is pending; a PUB socket never blocks for long. */
   const waiting = new Map<string, CameraFrame>();
   let busy = false;

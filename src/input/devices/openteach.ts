@@ -1,5 +1,7 @@
 import { z } from 'zod';
 import type { Reason } from '../../core/counters.ts';
+import { hostSetting } from '../../core/host-setting.ts';
+import { isLoopback } from '../../core/loopback.ts';
 import { checkHand, HAND_NUMBERS, HAND_POINTS, takeHandPoints } from '../../hand/points.ts';
 import type { HandSample, SampleStatus } from '../../messages/hand-sample.ts';
 import {
@@ -18,8 +20,7 @@ import { StreamMeter } from '../stream-meter.ts';
 const port = z.int().min(0).max(65535);
 const config = z.strictObject({
   hand: z.enum(['right', 'left']).default('right').describe('the hand that drives this rig'),
-  listenHost: z
-    .ipv4()
+  listenHost: hostSetting
     .default('127.0.0.1')
     .describe('address to listen on; a headset needs 0.0.0.0 or this machine’s address'),
   rightPort: port.default(OPENTEACH_PORTS.right).describe('TCP port (ZeroMQ) of the right hand'),
@@ -105,7 +106,7 @@ class OpenTeachHand implements InputDevice {
 
   constructor(config: Config) {
     this.#config = config;
-    this.#takesPickles = config.topology === 'pub' && listensAt(config).host.startsWith('127.');
+    this.#takesPickles = config.topology === 'pub' && isLoopback(listensAt(config).host);
   }
 
   ingest(bytes: Uint8Array, length: number, receivedNs: number, from: number, socket: number): Reason | null {

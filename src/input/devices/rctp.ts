@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { Reason } from '../../core/counters.ts';
+import { addressSetting, hostSetting } from '../../core/host-setting.ts';
 import { emptyHandSample, type HandSample, type SampleStatus } from '../../messages/hand-sample.ts';
 import {
   decodeRctp,
@@ -23,11 +24,10 @@ const config = z.strictObject({
     .boolean()
     .default(false)
     .describe('listen on the other hand’s port too: its e-stop counts, its pose does not'),
-  listenHost: z
-    .ipv4()
+  listenHost: hostSetting
     .default('127.0.0.1')
     .describe('address to listen on; a headset needs 0.0.0.0 or this machine’s own address'),
-  allow: z.array(z.ipv4()).default([]).describe('addresses that may send; empty: the first to send'),
+  allow: z.array(addressSetting).default([]).describe('addresses that may send; empty: the first to send'),
   vrFrame: z
     .enum(['rh', 'unity'])
     .default('rh')

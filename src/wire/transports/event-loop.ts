@@ -2,6 +2,7 @@ import { createSocket, type Socket } from 'node:dgram';
 import type { Clock } from '../../core/time/clock.ts';
 import { type DatagramHandler, MAX_DATAGRAM_BYTES, type Peer, peerOf, type SocketSpec } from '../reactor.ts';
 import { socketError } from './socket-error.ts';
+import { socketType } from './socket-type.ts';
 
 /** The event loop's timers are coarse: it wakes early and spins the rest through `setImmediate`. */
 const SPIN_MS = 1.5;
@@ -94,7 +95,7 @@ export async function openLocalSockets(specs: readonly SocketSpec[]): Promise<So
 }
 
 function openLocal(spec: SocketSpec): Promise<Socket> {
-  const socket = createSocket('udp4');
+  const socket = createSocket(socketType(spec.host));
   return new Promise((resolve, reject) => {
     socket.once('error', (error: NodeJS.ErrnoException) => {
       socket.close();

@@ -11,6 +11,7 @@ import {
   type SocketSpec,
 } from '../reactor.ts';
 import { checkHost, socketError } from './socket-error.ts';
+import { socketType } from './socket-type.ts';
 
 /**
  * Node's own sockets and timers: work everywhere, without kernel stamps, DSCP or sub-millisecond deadlines.
@@ -34,7 +35,7 @@ export async function openDgramReactor(
 }
 
 function bound(spec: SocketSpec): Promise<Socket> {
-  const socket = createSocket({ type: 'udp4', recvBufferSize: 1 << 20 });
+  const socket = createSocket({ type: socketType(spec.host), recvBufferSize: 1 << 20 });
   return new Promise((resolve, reject) => {
     socket.once('error', (error: NodeJS.ErrnoException) => {
       socket.close();
@@ -48,6 +49,14 @@ function bound(spec: SocketSpec): Promise<Socket> {
 }
 
 const STOP_POLL_MS = 50;
+
+/** Empty if this socket cannot reach the peer. */
+function addressFor(socket: Socket, to: Peer): string {
+  const address = peerAddress(to);
+  const isSix = address.includes(':');
+  if (socket.address().family !== 'IPv6') return isSix ? '' : address;
+  return isSix || address === '' ? address : `::ffff:${address}`;
+}
 
 class DgramReactor implements Reactor {
   readonly kind = 'dgram';
@@ -71,10 +80,12 @@ class DgramReactor implements Reactor {
 
   send(socket: number, bytes: Uint8Array, length: number, to: Peer): number {
     // A forged datagram can come from port 0; answering it must not throw.
-    if (peerPort(to) === 0) return 0;
+    const open = this.#sockets[socket];
+    const address = peerPort(to) === 0 || open === undefined ? '' : addressFor(open, to);
+    if (address === '') return 0;
     const sentNs = this.#clock.nowNs();
     // dgram keeps the bytes until they are sent, so it gets its own copy.
-    this.#sockets[socket]?.send(bytes.slice(0, length), peerPort(to), peerAddress(to), () => {});
+    open!.send(bytes.slice(0, length), peerPort(to), address, () => {});
     return sentNs;
   }
 

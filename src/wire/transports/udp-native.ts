@@ -1,5 +1,7 @@
+import { hostOfSix, isSixHost, writeSix } from '../../core/ip-hosts.ts';
 import { type Clock, monotonicClock } from '../../core/time/clock.ts';
 import {
+  configuredPeer,
   type DatagramHandler,
   MAX_DATAGRAM_BYTES,
   type Peer,
@@ -11,12 +13,16 @@ import { setScheduling } from './scheduling.ts';
 import { checkHost, socketError } from './socket-error.ts';
 
 const AF_INET = 2;
+const AF_INET6 = 10;
 const SOCK_DGRAM_NONBLOCK_CLOEXEC = 2 | 0x800 | 0x80000;
 const SOL_SOCKET = 1;
 const SO_RCVBUF = 8;
 const SO_TIMESTAMPNS = 35;
 const IPPROTO_IP = 0;
 const IP_TOS = 1;
+const IPPROTO_IPV6 = 41;
+const IPV6_TCLASS = 67;
+const IPV6_V6ONLY = 26;
 /** Expedited forwarding: the highest Wi-Fi airtime class. */
 const DSCP_EF = 0xb8;
 const PR_SET_TIMERSLACK = 29;
@@ -28,6 +34,10 @@ const CLOCK_MONOTONIC = 1;
 const BATCH = 32;
 const SLOT_BYTES = 2048;
 const CONTROL_BYTES = 64;
+/** struct sockaddr_in and sockaddr_in6. */
+const FOUR_BYTES = 16;
+const SIX_BYTES = 28;
+const NAME_BYTES = 32;
 const MMSGHDR_BYTES = 64;
 const RECEIVE_BUFFER_BYTES = 4 << 20;
 const MAX_WAIT_NS = 50e6;
@@ -69,8 +79,9 @@ class NativeReactor implements Reactor {
   readonly #timeout = new DataView(new ArrayBuffer(16));
   readonly #batch: ReceiveBatch;
   readonly #stamps: KernelClock;
-  readonly #target = new DataView(new ArrayBuffer(16));
-  #targetPeer: Peer = 0;
+  readonly #four = new Target(FOUR_BYTES);
+  readonly #six = new Target(SIX_BYTES);
+  readonly #targets: Target[] = [];
 
   constructor(libc: Libc, specs: readonly SocketSpec[], stop: Int32Array, clock: Clock, priority: number) {
     this.#libc = libc;
@@ -80,7 +91,6 @@ class NativeReactor implements Reactor {
     this.#polls = new DataView(new ArrayBuffer(8 * specs.length));
     this.#batch = new ReceiveBatch(libc);
     this.#stamps = new KernelClock(libc);
-    this.#target.setUint16(0, AF_INET, true);
     try {
       for (const spec of specs) this.#open(spec);
     } catch (error) {
@@ -92,25 +102,29 @@ class NativeReactor implements Reactor {
   #open(spec: SocketSpec): void {
     checkHost(spec);
     const libc = this.#libc;
-    const fd = libc.socket(AF_INET, SOCK_DGRAM_NONBLOCK_CLOEXEC, 0);
+    const isSix = spec.host.includes(':');
+    const fd = libc.socket(isSix ? AF_INET6 : AF_INET, SOCK_DGRAM_NONBLOCK_CLOEXEC, 0);
     if (fd < 0) throw socketError(spec, libc.errnoName());
     const index = this.#fds.push(fd) - 1;
     if (!setOption(libc, fd, SOL_SOCKET, SO_TIMESTAMPNS, 1)) this.stampSource = 'userspace';
     // Without these two it works as well, but loses more datagrams of a burst, or waits longer in a Wi-Fi queue.
     setOption(libc, fd, SOL_SOCKET, SO_RCVBUF, RECEIVE_BUFFER_BYTES);
     setOption(libc, fd, IPPROTO_IP, IP_TOS, DSCP_EF);
-    const address = new DataView(new ArrayBuffer(16));
-    address.setUint16(0, AF_INET, true);
-    address.setUint16(2, spec.port);
-    spec.host.split('.').forEach((byte, i) => {
-      address.setUint8(4 + i, Number(byte));
-    });
-    const why = bindSocket(libc, fd, bytesOf(address));
+    if (isSix) {
+      setOption(libc, fd, IPPROTO_IPV6, IPV6_TCLASS, DSCP_EF);
+      // "::" accepts IPv4 too.
+      setOption(libc, fd, IPPROTO_IPV6, IPV6_V6ONLY, 0);
+    }
+    this.#targets[index] = isSix ? this.#six : this.#four;
+    const own = new Target(isSix ? SIX_BYTES : FOUR_BYTES);
+    own.set(configuredPeer(spec.host, spec.port));
+    const address = bytesOf(own.address);
+    const why = bindSocket(libc, fd, address);
     if (why !== '') throw socketError(spec, why);
     const size = new DataView(new ArrayBuffer(4));
-    size.setUint32(0, 16, true);
-    libc.getsockname(fd, bytesOf(address), bytesOf(size));
-    this.#ports[index] = address.getUint16(2);
+    size.setUint32(0, address.length, true);
+    libc.getsockname(fd, address, bytesOf(size));
+    this.#ports[index] = own.address.getUint16(2);
     this.#polls.setInt32(8 * index, fd, true);
     this.#polls.setInt16(8 * index + 4, POLLIN, true);
   }
@@ -120,13 +134,11 @@ class NativeReactor implements Reactor {
   }
 
   send(socket: number, bytes: Uint8Array, length: number, to: Peer): number {
-    if (to !== this.#targetPeer) {
-      this.#target.setUint16(2, to % 65536);
-      this.#target.setUint32(4, Math.floor(to / 65536));
-      this.#targetPeer = to;
-    }
+    const target = this.#targets[socket]!;
+    if (to !== target.peer && !target.set(to)) return 0;
+    const address = bytesOf(target.address);
     const sentNs = this.#clock.nowNs();
-    const sent = this.#libc.sendto(this.#fds[socket]!, bytes, length, 0, bytesOf(this.#target), 16);
+    const sent = this.#libc.sendto(this.#fds[socket]!, bytes, length, 0, address, address.length);
     return sent === length ? sentNs : 0;
   }
 
@@ -177,13 +189,41 @@ class NativeReactor implements Reactor {
   }
 }
 
+/** The socket address of the last peer: it rarely changes. */
+class Target {
+  readonly address: DataView;
+  peer: Peer = -1;
+
+  constructor(bytes: number) {
+    this.address = new DataView(new ArrayBuffer(bytes));
+    this.address.setUint16(0, bytes === SIX_BYTES ? AF_INET6 : AF_INET, true);
+  }
+
+  /** False if this kind of socket cannot reach it, or its address was forgotten. */
+  set(peer: Peer): boolean {
+    const host = Math.floor(peer / 65536);
+    if (this.address.byteLength === FOUR_BYTES) {
+      if (isSixHost(host)) return false;
+      this.address.setUint32(4, host);
+    } else {
+      const zone = writeSix(host, bytesOf(this.address), 8);
+      if (zone < 0) return false;
+      this.address.setUint32(24, zone, true);
+    }
+    this.address.setUint16(2, peer % 65536);
+    this.peer = peer;
+    return true;
+  }
+}
+
 /** Buffers for recvmmsg, laid out once: 32 datagrams with source address and kernel stamp. */
 class ReceiveBatch {
   readonly slots: Uint8Array[] = [];
   readonly #libc: Libc;
   readonly #headers = new DataView(new ArrayBuffer(MMSGHDR_BYTES * BATCH));
   readonly #vectors = new DataView(new ArrayBuffer(16 * BATCH));
-  readonly #names = new DataView(new ArrayBuffer(16 * BATCH));
+  readonly #names = new DataView(new ArrayBuffer(NAME_BYTES * BATCH));
+  readonly #nameBytes = bytesOf(this.#names);
   readonly #controls = new DataView(new ArrayBuffer(CONTROL_BYTES * BATCH));
 
   constructor(libc: Libc) {
@@ -199,7 +239,7 @@ class ReceiveBatch {
       this.#vectors.setBigUint64(16 * i, libc.address(slot), true);
       this.#vectors.setBigUint64(16 * i + 8, BigInt(SLOT_BYTES), true);
       const at = MMSGHDR_BYTES * i;
-      this.#headers.setBigUint64(at, names + BigInt(16 * i), true);
+      this.#headers.setBigUint64(at, names + BigInt(NAME_BYTES * i), true);
       this.#headers.setBigUint64(at + 16, vectors + BigInt(16 * i), true);
       this.#headers.setBigUint64(at + 24, 1n, true);
       this.#headers.setBigUint64(at + 32, controls + BigInt(CONTROL_BYTES * i), true);
@@ -209,7 +249,7 @@ class ReceiveBatch {
   receive(fd: number): number {
     for (let i = 0; i < BATCH; i++) {
       // The kernel overwrites both lengths with what it delivered.
-      this.#headers.setUint32(MMSGHDR_BYTES * i + 8, 16, true);
+      this.#headers.setUint32(MMSGHDR_BYTES * i + 8, NAME_BYTES, true);
       this.#headers.setUint32(MMSGHDR_BYTES * i + 40, CONTROL_BYTES, true);
     }
     return Math.max(0, this.#libc.recvmmsg(fd, bytesOf(this.#headers), BATCH, 0, null));
@@ -223,7 +263,10 @@ class ReceiveBatch {
   }
 
   peer(i: number): Peer {
-    return this.#names.getUint32(16 * i + 4) * 65536 + this.#names.getUint16(16 * i + 2);
+    const at = NAME_BYTES * i;
+    const port = this.#names.getUint16(at + 2);
+    if (this.#names.getUint16(at, true) === AF_INET) return this.#names.getUint32(at + 4) * 65536 + port;
+    return hostOfSix(this.#nameBytes, at + 8, this.#names.getUint32(at + 24, true)) * 65536 + port;
   }
 
   stampNs(i: number, stamps: KernelClock): number {

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
 import { WebSocket, WebSocketServer } from 'ws';
 import { EntryBoundary } from '../../core/entry-boundary.ts';
+import { hostPort } from '../../core/ip-address.ts';
 import { MAX_DATAGRAM_BYTES, peerOf } from '../reactor.ts';
 import { type Carrier, type CarrierHandlers, type CarrierOptions, MAX_CARRIERS } from './carriers.ts';
 import { socketError } from './socket-error.ts';
@@ -74,7 +75,7 @@ export async function connectSocket(
   let timer: NodeJS.Timeout | undefined;
   let socket: WebSocket;
   const connect = () => {
-    socket = new WebSocket(`ws://${host}:${ports[0]}`, { perMessageDeflate: false, maxPayload });
+    socket = new WebSocket(`ws://${hostPort(host, ports[0])}`, { perMessageDeflate: false, maxPayload });
     socket.on('error', () => {});
     socket.on('open', () => use(socket, 0));
     socket.on('close', () => {

@@ -1,3 +1,4 @@
+import { hostPort } from '../../core/ip-address.ts';
 import { type Clock, monotonicClock } from '../../core/time/clock.ts';
 import { loadZmq, type Zmq } from '../../native/zeromq.ts';
 import { type DatagramHandler, type Peer, peerOf, type Reactor, type SocketSpec } from '../reactor.ts';
@@ -60,13 +61,13 @@ async function openChannel(zmq: Zmq, options: ZmqOptions, index: number): Promis
   const { role, host, ports, keys } = options;
   const port = ports[index]!;
   const curve = keys === null ? {} : role === 'robot' ? keys.server : keys.client;
-  const common = { linger: 0, typeOfService: DSCP_EF, ...curve };
+  const common = { linger: 0, ipv6: host.includes(':'), typeOfService: DSCP_EF, ...curve };
   const conflate = role === 'operator' && index === STATE_CHANNEL;
   const out = new zmq.Publisher({ ...common, sendHighWaterMark: HIGH_WATER_MARK });
   const input = new zmq.Subscriber({ ...common, receiveHighWaterMark: HIGH_WATER_MARK, conflate });
   const channel = { out, in: input, peer: peerOf(role === 'operator' ? host : '0.0.0.1', port), port };
-  const requests = `tcp://${host}:${port}`;
-  const answers = `tcp://${host}:${port + ZMQ_ANSWER_PORT_STEP}`;
+  const requests = `tcp://${hostPort(host, port)}`;
+  const answers = `tcp://${hostPort(host, port + ZMQ_ANSWER_PORT_STEP)}`;
   try {
     if (role === 'robot') {
       await input.bind(requests);
