@@ -107,6 +107,7 @@ const TIMELESS = [
 const OWN_TIMERS = [
   'src/wire/transports/',
   'src/wire/pairing/',
+  'src/wire/discovery/',
   'src/robot/buses/',
   'src/robot/drivers/',
   'src/robot/grippers/',

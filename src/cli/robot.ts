@@ -32,6 +32,12 @@ export const robotVerb = roleVerb(
       about: 'listen on this address instead of loopback (link.listenHost)',
       key: 'link.listenHost',
     },
+    announce: {
+      type: 'string',
+      value: 'NAME',
+      about: 'let `farhand discover` find this robot on the local network (link.announce)',
+      key: 'link.announce',
+    },
     takeover: {
       type: 'boolean',
       about: 'let a new operator take control from one that still holds it',

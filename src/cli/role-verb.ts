@@ -9,6 +9,7 @@ import { episodeText } from '../record/quality-text.ts';
 import { oneArm } from '../rig/arms.ts';
 import { areStillPaired, pairings } from '../rig/link-keys.ts';
 import { type LoadedRig, loadRig, type Rig } from '../rig/rig.ts';
+import { announce } from './announce.ts';
 import { expectWords, type Given, JSON_OPTION, type OptionSpec, RIG_OPTION, type Verb } from './arguments.ts';
 import { cameraLine } from './camera-text.ts';
 import { leave, onEndRequest, parentChannel } from './process.ts';
@@ -115,6 +116,7 @@ export async function runRole(
   );
   onEndRequest(() => handle.windDown(), { unfinished: () => handle.unfinished() });
   let failure: unknown = null;
+  let announcing: ReturnType<typeof announce> | null = null;
   const fail = (error: unknown) => {
     failure ??= error;
     handle.windDown();
@@ -130,6 +132,7 @@ export async function runRole(
     (info) => {
       void sendToParent({ kind: 'ready', info });
       print({ kind: 'ready', ...info }, describe(info, config));
+      if (role === 'robot') announcing = announce(config, info, print);
       companion?.started(handle, info).then((text) => print({ kind: 'fleet', text }, text), fail);
     },
     () => {},
@@ -143,7 +146,7 @@ export async function runRole(
       if (error instanceof EndedEarly && failure === null) return null;
       throw error;
     })
-    .finally(() => companion?.close());
+    .finally(() => Promise.all([companion?.close(), announcing?.then((open) => open?.close())]));
   if (report === null) return 0;
   await sendToParent({ kind: 'report', report });
   print({ kind: 'report', ...report }, reportText(report));

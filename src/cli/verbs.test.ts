@@ -96,8 +96,8 @@ describe('command line', () => {
     [
       'an invalid address',
       ['robot', '--listen', '999.1.1.1', paired],
-      /"999\.1\.1\.1" for the command socket is not an IPv4 address/,
-      /192\.168\.1\.5/,
+      /the host of the command socket "999\.1\.1\.1" has no address/,
+      /192\.168\.1\.20/,
     ],
     [
       'YAML without a space',

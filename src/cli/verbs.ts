@@ -17,6 +17,7 @@ const VERBS: Record<string, () => Promise<Verb>> = {
   recover: async () => (await import('./recover.ts')).recoverVerb,
   link: async () => (await import('./link.ts')).linkVerb,
   bridge: async () => (await import('./bridge.ts')).bridgeVerb,
+  discover: async () => (await import('./discover.ts')).discoverVerb,
   pair: async () => (await import('./pair.ts')).pairVerb,
   send: async () => (await import('./send.ts')).sendVerb,
   listen: async () => (await import('./listen.ts')).listenVerb,

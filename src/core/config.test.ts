@@ -145,6 +145,7 @@ describe('overrides', () => {
       robot: { limits: { jumpRad: 0.2 } },
     });
     assert.deepEqual(overrideTree('name="a=b"', parse), { name: 'a=b' });
+    assert.deepEqual(overrideTree('host=::', parse), { host: '::' });
   });
 
   it('explain the syntax of an override', () => {

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { TeleopError } from './errors.ts';
+import { parseIp } from './ip-address.ts';
 import { closest } from './suggest.ts';
 
 export type ConfigTree = { [key: string]: unknown };
@@ -45,7 +46,9 @@ export function overrideTree(text: string, parse: (text: string) => unknown): Co
     });
   let value: unknown;
   try {
-    value = parse(text.slice(at + 1));
+    const given = text.slice(at + 1);
+    // To YAML, "::" is a mapping.
+    value = given.includes(':') && parseIp(given) !== null ? given : parse(given);
   } catch (cause) {
     throw new TeleopError(
       'bad-config',

@@ -102,6 +102,11 @@ export const rigSchema = z.strictObject({
       listenHost: hostSetting
         .default('127.0.0.1')
         .describe('address or name the robot listens on; 0.0.0.0: all of IPv4, "::": all'),
+      announce: z
+        .string()
+        .refine((name) => new TextEncoder().encode(name).length <= 48, 'at most 48 bytes')
+        .default('')
+        .describe('robot: name to announce on the local network (multicast DNS); empty: none'),
       commandPort: port.default(4750).describe('UDP: commands and receipts'),
       statePort: port.default(4751).describe('UDP: robot state'),
       syncPort: port.default(4752).describe('UDP: clock synchronization'),
