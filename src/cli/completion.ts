@@ -108,7 +108,8 @@ ${cases.join('\n')}
   esac
   _files
 }
-_farhand "$@"`;
+# Sourced, or found in fpath.
+if [[ $funcstack[1] == _farhand ]]; then _farhand "$@"; else compdef _farhand farhand; fi`;
 }
 
 function fish({ verbs, rigs, settings }: Words): string {

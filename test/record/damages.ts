@@ -296,6 +296,11 @@ const META_DAMAGES: Damage[] = [
     rule: 'stats',
     apply: stats((s) => Object.assign(s['action']!, { mean: [null, 0, 0, 0, 0, 0, 0] })),
   },
+  {
+    what: 'a wrong mean colour of all episodes',
+    rule: 'stats',
+    apply: stats((s) => Object.assign(s[KEY]!, { mean: [[[0.95]], [[0.5]], [[0.5]]] })),
+  },
   { what: 'a feature without statistics', rule: 'stats', apply: stats((s) => void delete s['action']) },
   {
     what: 'picture statistics in another shape',

@@ -15,6 +15,9 @@ interface Place {
   row: number | null;
 }
 
+/** Of a colour from 0 to 1: half a step of 8 bits, and rounding to 32 bits. */
+const PICTURE_SLACK = 0.005;
+
 /** Writers that renumber episodes keep the statistics of these as they were; no policy uses them. */
 const RENUMBERED = ['index', 'episode_index', 'task_index'];
 
@@ -29,11 +32,50 @@ export function checkStats(
   if (stored !== null) {
     checkShapes(info, stored, { file: STATS_FILE, row: null }, problems, true);
     checkFound(stored, joined(found), { file: STATS_FILE, row: null }, problems);
+    checkPictureTotals(info, stored, episodes, problems);
   }
   for (const { episode, file, row, stats } of episodes) {
     checkShapes(info, stats, { file, row }, problems, false);
     const own = found.get(episode);
     if (own !== undefined) checkFound(stats, own, { file, row }, problems);
+  }
+}
+
+/**
+ * Pictures are not all decoded, so their totals are compared with the statistics of the episodes. However episodes are
+ * weighted, a mean lies between theirs, and a deviation is at least the smallest of theirs and at most the largest plus
+ * what the means differ.
+ */
+function checkPictureTotals(
+  { features }: DatasetInfo,
+  stored: Stored,
+  episodes: readonly EpisodeMeta[],
+  problems: Problems,
+): void {
+  for (const [key, { dtype }] of Object.entries(features)) {
+    if (dtype !== 'video' && dtype !== 'image') continue;
+    const [total, parts] = [stored[key], episodes.map(({ stats }) => stats[key])];
+    if (total === undefined || parts.length === 0 || parts.some((part) => part === undefined)) continue;
+    const of = (name: string, i: number) => parts.map((part) => numbersOf(part![name])[i] ?? Number.NaN);
+    const within = (name: string, i: number, low: number, high: number): void => {
+      const claimed = numbersOf(total[name])[i] ?? Number.NaN;
+      if (!(claimed < low - PICTURE_SLACK || claimed > high + PICTURE_SLACK)) return;
+      const range = `${low.toFixed(4)} … ${high.toFixed(4)}`;
+      problems.add(
+        'stats',
+        STATS_FILE,
+        null,
+        `${key}.${name}[${i}] is ${claimed}, but the episodes give ${range}`,
+      );
+    };
+    for (let i = 0; i < 3; i++) {
+      const [means, deviations] = [of('mean', i), of('std', i)];
+      const spread = Math.max(...means) - Math.min(...means);
+      within('mean', i, Math.min(...means), Math.max(...means));
+      within('std', i, Math.min(...deviations), Math.hypot(Math.max(...deviations), spread));
+      for (const name of ['min', 'max'] as const)
+        within(name, i, Math[name](...of(name, i)), Math[name](...of(name, i)));
+    }
   }
 }
 
