@@ -54,6 +54,8 @@ export const ROWS: readonly Row[] = [
   { ...most('  least lag by the velocity limits alone', ['eights'], 'leastLagS', 0, 's'), open: true },
   ...PRESSES.flatMap((name) => pressRows(name, 0.95)).filter(({ bound }) => bound < 1e9),
   ...pressRows('own base', 0.8),
+  { ...most('  share of the nearest place', ['own base'], 'nearestShare', 0, ''), open: true },
+  { ...most('  least time to go there', ['own base'], 'leastS', 0, 's'), open: true },
   most('presses: behind without a cause', [...PRESSES, 'own base'], 'silent', 0, ''),
   ...TURNS.flatMap((name) => [
     most(`${name}: position`, [name], 'offMm', 5),

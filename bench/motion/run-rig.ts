@@ -10,6 +10,7 @@ import { disagreement, type Figures, type Judged, type JudgeSettings, judge } fr
 import { leastLagS } from './least-lag.ts';
 import { followByMink } from './mink.ts';
 import { MOTIONS, type Motion, type Place } from './motions.ts';
+import { nearestSlide } from './nearest.ts';
 import { picture } from './picture.ts';
 import { armOf } from './screw-kinematics.ts';
 import { findStart } from './start.ts';
@@ -77,6 +78,7 @@ export async function runRig({
     put(GUIDE, name, {
       ...judge(motion, guided, settings),
       ...(Number.isNaN(least) ? {} : { leastLagS: least }),
+      ...(name === 'own base' ? nearestSlide(place, motion, settings.limits.velocityRadS) : null),
     });
     result.disagreementM = Math.max(result.disagreementM, disagreement(motion, guided, settings));
     const runs: Record<string, SimulatedCycle[]> = { [GUIDE]: guided };
