@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { TeleopError } from '../core/errors.ts';
+import { printable } from '../core/printable.ts';
 import { NS_PER_MS, NS_PER_S } from '../core/time/clock.ts';
 import type { JointDesk, SeenTelemetry } from '../desk/joint-desk.ts';
 import { power } from '../desk/power.ts';
@@ -44,7 +45,9 @@ export function checkModel(info: EpisodeInfo, model: RobotModel): void {
   if (names.length === info.joints.length && names.every((name, i) => name === info.joints[i])) return;
   throw new TeleopError(
     'model-mismatch',
-    `the episode was recorded with ${info.robot}, the rig has ${model.name}`,
+    printable(
+      `the episode was recorded with ${info.robot} (${info.joints.length} joints), the rig has ${model.name} (${names.length})`,
+    ),
     {
       hint: 'Use the rig that the episode was recorded with: --rig NAME, or model=NAME.',
     },
