@@ -6,8 +6,6 @@ import type { PriorJson } from './prior.ts';
 const USUAL_RANK = 6;
 /** The usual wait is the median over this many seconds. */
 const USUAL_SECONDS = 16;
-/** Seconds whose jitter differs by no more than this share are alike. */
-const ALIKE = 0.15;
 const PRIOR_NEEDS = 6;
 /** Level for the first seconds, while even the usual wait is unknown. */
 const START_NS = 20 * NS_PER_MS;
@@ -28,8 +26,6 @@ export class NeedMemory {
   #capNs = 0;
   #seconds = 0;
   #isBrief = false;
-  /** Upper quartile of the same seconds. */
-  #upperNs = 0;
   /** Need of the current second so far. */
   secondNs = 0;
   /** Sixth largest wait of a typical second; 0 during the first second. */
@@ -86,18 +82,16 @@ export class NeedMemory {
     this.#seconds++;
     this.secondNs = 0;
     this.#waits.fill(0);
-    this.#judgeUsual();
+    this.usualNs = this.#medianUsual();
     this.levelNs = this.#judge();
   }
 
-  #judgeUsual(): void {
+  #medianUsual(): number {
     const count = Math.min(this.#seconds, USUAL_SECONDS);
     this.#sorted.set(this.#usual);
     // Unused entries are zero and sort first.
     this.#sorted.sort();
-    const first = USUAL_SECONDS - count;
-    this.usualNs = this.#sorted[first + (count >> 1)]!;
-    this.#upperNs = this.#sorted[first + ((3 * count) >> 2)]!;
+    return this.#sorted[USUAL_SECONDS - count + (count >> 1)]!;
   }
 
   #judge(): number {
@@ -137,17 +131,12 @@ export class NeedMemory {
     }
   }
 
-  /**
-   * Extra delay on an unknown link: one that jitters a little may at some point jitter a lot, and one whose seconds
-   * differ will have worse ones.
-   */
+  /** Extra delay on an unknown link: one that jitters a little may at some point jitter a lot. */
   #coldNs(): number {
-    const { coldFactor, coldCapMs, coldSpread, coldMostMs, coldHoldS, coldEndS } = this.#parameters;
+    const { coldFactor, coldCapMs, coldHoldS, coldEndS } = this.#parameters;
     if (!this.#cold || this.#seconds >= coldEndS) return 0;
     const faded = Math.min(1, (coldEndS - this.#seconds) / (coldEndS - coldHoldS));
-    const spreadNs = Math.max(0, this.#upperNs - (1 + ALIKE) * this.usualNs);
-    const capNs = Math.min(coldMostMs * NS_PER_MS, coldCapMs * NS_PER_MS + coldSpread * spreadNs);
-    return faded * Math.min(capNs, coldFactor * this.usualNs);
+    return faded * Math.min(coldCapMs * NS_PER_MS, coldFactor * this.usualNs);
   }
 
   exportPrior(): PriorJson {

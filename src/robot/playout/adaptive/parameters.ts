@@ -48,10 +48,6 @@ export interface AdaptiveParameters {
   coldFactor: number;
   /** … at most this much … */
   coldCapMs: number;
-  /** … plus this many times the spread of its seconds … */
-  coldSpread: number;
-  /** … at most this altogether … */
-  coldMostMs: number;
   /** … fading out between these two ages of the session. */
   coldHoldS: number;
   coldEndS: number;
@@ -84,8 +80,6 @@ const BALANCED: AdaptiveParameters = {
   usualToleranceMs: 0.2,
   coldFactor: 22,
   coldCapMs: 28,
-  coldSpread: 60,
-  coldMostMs: 60,
   coldHoldS: 30,
   coldEndS: 90,
   warpUp: MAX_WARP_UP,
