@@ -13,14 +13,15 @@ export const shareOf = (cost) => (cost === undefined ? UNKNOWN : cost.cpuMs / Ma
 
 /**
  * `file`, `running`: { share, hasBrowser, hasDeadlines }. A file always starts beside none. Where a device must reply in
- * time, at most one file per core runs, as for files that were never measured.
+ * time, at most one file per core runs, as for files that were never measured. A browser that renders in software fills a
+ * core: beside another one on two cores a page's test took four times as long as alone, so half the cores draw.
  */
 export function admits(file, running, cores) {
   if (running.length === 0) return true;
   const all = [...running, file];
   const isTight = all.some(({ hasDeadlines }) => hasDeadlines);
   if (all.length > cores * (isTight ? 1 : FILES_PER_CORE)) return false;
-  if (all.filter(({ hasBrowser }) => hasBrowser).length > cores) return false;
+  if (all.filter(({ hasBrowser }) => hasBrowser).length > Math.ceil(cores / 2)) return false;
   if (all.length <= cores) return true;
   return all.reduce((sum, { share }) => sum + share, 0) <= cores * FILLED;
 }

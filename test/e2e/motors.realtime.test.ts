@@ -60,6 +60,7 @@ async function startRig(life: Lifetime, folder: string, settings: readonly strin
       ...['demo', '--rig', 'orca', '--no-open', 'trace.dir=', 'console.port=0', ...settings],
       'operator.autoArm=true',
       'operator.inputs.openteach.listenHost=127.0.0.1',
+      'operator.inputs.openteach.staleAfterMs=500',
       ...[`robot.options.port=${port}`, `robot.options.calibrationFile=${calibration}`],
       ...['robot.commandTimeoutMs=500', 'robot.feedbackTimeoutMs=1000'],
       ...['robot.options.feedbackTimeoutMs=900', 'robot.options.busWatchdogMs=2000'],
@@ -138,7 +139,7 @@ describe('motors of an ORCA hand', { skip: needs('chromium') }, () => {
     const headset = startFarhand(['send', 'openteach', '--shape', 'fist', '--ports', places]);
     life.own(headset, (each) => each.end());
     const state = page.getByTestId('state');
-    await until('the finger’s name', shows(/middle_pip: stopped/), () => demo.stderr());
+    await until('the finger’s name', shows(/middle_pip: stopped/), () => demo.stdout());
     const cause = page.getByTestId('cause');
     const named = async () =>
       /middle_pip \(motor \d+\) was overloaded/i.test((await cause.textContent()) ?? '');

@@ -110,21 +110,6 @@ describe('the Operate page', { skip: needs('chromium'), timeout: 120_000 }, () =
     await list.selectOption('off');
   });
 
-  it('moves and turns the hand with a SpaceMouse while Shift is held', async () => {
-    await page.locator('#spacemouse', { hasText: 'SpaceMouse Compact' }).waitFor();
-    await carryOn(page);
-    const before = handM(await waitFor('a hand', ({ hand }) => hand !== null))[1]!;
-    await page.keyboard.down('Shift');
-    // Pulled up and twisted: z and the rotation about it, as the device reports them.
-    await page.evaluate('window.__cap = [0, 0, -350, 0, 0, 350]');
-    await waitFor('a hand that rises and turns', (seen) => {
-      const [, y = 0] = seen.hand?.quatXyzw ?? [];
-      return handM(seen)[1]! > before + 0.03 && y < -0.05;
-    });
-    await page.evaluate('window.__cap = [0, 0, 0, 0, 0, 0]');
-    await page.keyboard.up('Shift');
-  });
-
   it('shows, hides and docks panels, draws live plots, and remembers it', async () => {
     const shownIn = (dock: string, id: string) => page.locator(`#${dock} > #${id}:visible`).waitFor();
     await page.getByTestId('plots').waitFor({ state: 'hidden' });
@@ -163,6 +148,21 @@ describe('the Operate page', { skip: needs('chromium'), timeout: 120_000 }, () =
     await page.getByTestId('edge-hand').waitFor({ state: 'visible' });
     await page.getByTestId('view-shoulder').click();
     await page.getByTestId('edge-hand').waitFor({ state: 'hidden' });
+  });
+
+  it('moves and turns the hand with a SpaceMouse while Shift is held', async () => {
+    await page.locator('#spacemouse', { hasText: 'SpaceMouse Compact' }).waitFor();
+    await carryOn(page);
+    const before = handM(await waitFor('a hand', ({ hand }) => hand !== null))[1]!;
+    await page.keyboard.down('Shift');
+    // Pulled up and twisted: z and the rotation about it, as the device reports them.
+    await page.evaluate('window.__cap = [0, 0, -350, 0, 0, 350]');
+    await waitFor('a hand that rises and turns', (seen) => {
+      const [, y = 0] = seen.hand?.quatXyzw ?? [];
+      return handM(seen)[1]! > before + 0.03 && y < -0.05;
+    });
+    await page.evaluate('window.__cap = [0, 0, 0, 0, 0, 0]');
+    await page.keyboard.up('Shift');
   });
 
   it('disables the controls of a second window, names who drives and offers to take over', async () => {

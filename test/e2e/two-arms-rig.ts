@@ -16,7 +16,7 @@ import { type Running, startFarhand } from './farhand.ts';
 
 const HAND_MS = 20;
 export const APART_M = 0.5;
-const SILENCE_MS = 250;
+const SILENCE_MS = 500;
 
 /** A process that reports in JSON lines; keeps those of one kind. */
 class ReportedBy<T> {
@@ -168,7 +168,10 @@ export class TwoArms {
       if (await this.until(() => [this.right, this.left].every(({ state }) => state !== 'stopped'), 300))
         break;
     }
-    await this.both((arm) => (arm.state === 'idle' ? arm.ask('arm') : Promise.resolve()));
+    await this.both((arm) => {
+      const request = { idle: 'arm', hold: 'teleop' }[String(arm.state)];
+      return request === undefined ? Promise.resolve() : arm.ask(request);
+    });
     if (await this.until(() => [this.right, this.left].every(({ state }) => state === 'engaged'), 20_000))
       return;
     throw new Error([this.right, this.left].map(({ robot }) => JSON.stringify(robot.lines.at(-1))).join());
