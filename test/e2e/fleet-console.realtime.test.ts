@@ -17,6 +17,7 @@ import type { FleetMessage, FleetReply, FleetState } from '../../src/messages/fl
 import { freeUdpPorts } from '../../src/wire/transports/free-ports.ts';
 import { needs } from '../needs.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
+import { expectAccessible } from './accessible.ts';
 import { launchChromium } from './chromium.ts';
 import { callersOf, strangers } from './console-callers.ts';
 import { type Running, root, startFarhand } from './farhand.ts';
@@ -237,6 +238,10 @@ describe('fleet console in a real browser', { skip, timeout: 180_000 }, () => {
       }
     await seen(ann, 'state-hall-03', /armed/);
     await ann.setViewportSize({ width: 1280, height: 720 });
+    await expectAccessible(ann, 'fleet');
+    await ann.getByTestId('fleet-recordings').click();
+    await expectAccessible(ann, 'recordings of the fleet');
+    await ann.getByTestId('fleet-robots').click();
     await ann.emulateMedia({ colorScheme: 'dark' });
   });
 
