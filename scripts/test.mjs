@@ -1,15 +1,14 @@
 // Runs compiled tests, each file in its own process, small ones of a full run several in one. Without arguments: the first tier (*.test.js) and the
 // smoke test. --realtime: the second tier (*.realtime.test.js). --properties: first-tier tests that use
 // random input. --all: both tiers, and those once more with a random seed. WORD...: the files of both tiers
-// whose path contains one of the words, or a file by its path. --jobs=N: number of files at a time. --costs: keeps
-// what each file of a passing run cost in scripts/testing/costs.json, which decides how many run at a time.
+// whose path contains one of the words, or a file by its path. --jobs=N: number of files at a time.
 import { spawn } from 'node:child_process';
 import { randomInt } from 'node:crypto';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { availableParallelism, cpus, tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { runAdmitted, shareOf } from './testing/admission.mjs';
+import { runAdmitted } from './testing/admission.mjs';
 import { MARKER } from './testing/processes.mjs';
 import { failures, printFile, printSummary } from './testing/report.mjs';
 import { runFiles } from './testing/run-files.mjs';
@@ -26,27 +25,25 @@ const FILES_TOGETHER = 12;
 /** How long each file took last time: the longest start first. Before it has run, its size is the best guess. */
 const TIMES = path.join('dist', '.test-times.json');
 /** Wall and CPU time of every file of the second tier, measured on a quiet machine. */
-const COSTS = path.join('scripts', 'testing', 'costs.json');
 
 process.chdir(path.resolve(import.meta.dirname, '..'));
 const args = process.argv.slice(2);
 const words = args.filter((arg) => !arg.startsWith('--'));
 const unknown = args.find(
-  (arg) => arg.startsWith('--') && !/^--(realtime|properties|all|costs|jobs=[1-9]\d*)$/.test(arg),
+  (arg) => arg.startsWith('--') && !/^--(realtime|properties|all|jobs=[1-9]\d*)$/.test(arg),
 );
 if (unknown !== undefined) {
-  console.error(`Unknown option "${unknown}"; use --realtime, --properties, --all, --costs or --jobs=N.`);
+  console.error(`Unknown option "${unknown}"; use --realtime, --properties, --all or --jobs=N.`);
   process.exit(2);
 }
 const flag = (name) => args.includes(`--${name}`);
 const jobs = Number(args.find((arg) => arg.startsWith('--jobs='))?.slice(7) ?? 0);
 
 const times = readJson(TIMES);
-const costs = readJson(COSTS);
 const files = readdirSync('dist', { recursive: true })
   .filter((name) => /^(src|test|bench|sim)[\\/].*\.test\.js$/.test(name))
   .map((name) => path.join('dist', name))
-  .map((file) => ({ file, weight: times[file] ?? costs[file]?.ms ?? statSync(file).size }))
+  .map((file) => ({ file, weight: times[file] ?? statSync(file).size }))
   .sort((a, b) => b.weight - a.weight || (a.file < b.file ? -1 : 1))
   .map(({ file }) => file);
 const isRealtime = (file) => file.endsWith('.realtime.test.js');
@@ -59,7 +56,8 @@ const isSmall = (file) =>
   file.startsWith(path.join('dist', 'src')) &&
   !/setFlagsFromString|memoryUsage/.test(readFileSync(file, 'utf8'));
 /** Devices on a bus reply within milliseconds or count as gone: in the second tier their tests go before others. */
-const hasDeadlines = (file) => /[\\/]test[\\/](contract|damiao|piper|robot)[\\/]|-sdk|orca/.test(file);
+const hasDeadlines = (file) =>
+  /[\\/]test[\\/](contract|damiao|piper|robot)[\\/]|-sdk|orca|openteach|rctp|arms|driver-/.test(file);
 const hasBrowser = (file) => readFileSync(file, 'utf8').includes('/chromium.js');
 
 /** The share of all cores that other programs use: 0 to 1, over half a second. */
@@ -141,14 +139,6 @@ function inProcesses(group) {
   return processes;
 }
 
-/** What decides when it may start. Where the machine is shared, or the number is given, nobody counts as waiting. */
-const admission = (files) => ({
-  files,
-  share: isBusy || jobs > 0 || files.length > 1 ? 1 : shareOf(costs[files[0]]),
-  hasBrowser: files.some(hasBrowser),
-  hasDeadlines: files.some((file) => isRealtime(file) && hasDeadlines(file)),
-});
-
 async function runGroups(groups, run) {
   const total = groups.reduce((sum, [group]) => sum + group.length, 0);
   const results = [];
@@ -158,7 +148,8 @@ async function runGroups(groups, run) {
     console.log(`${group.length} files, ${concurrency} at a time, seed ${seed}`);
     const [drawing, others] = [group.filter(hasBrowser), group.filter((file) => !hasBrowser(file))];
     const queue = [...drawing.map((file) => [file]), ...inProcesses(others)];
-    await runAdmitted(queue.map(admission), concurrency, async ({ files }) => {
+    const waiting = queue.map((files) => ({ files, hasBrowser: files.some(hasBrowser) }));
+    await runAdmitted(waiting, concurrency, async ({ files }) => {
       const name = String(started++);
       const folder = path.join(run.folder, name);
       const marker = `${run.marker}${name}/`;
@@ -174,20 +165,6 @@ async function runGroups(groups, run) {
   return results;
 }
 
-/** Of the files that passed; the others keep what they cost before. */
-function keepCosts(results) {
-  const measured = results
-    .filter((result) => isRealtime(result.file) && failures(result) === 0)
-    .map(({ file, ms, cpuMs }) => [file, { ms: Math.round(ms), cpuMs: Math.round(cpuMs) }]);
-  const all = Object.entries({ ...costs, ...Object.fromEntries(measured) })
-    .filter(([file]) => existsSync(file))
-    .sort(([a], [b]) => (a < b ? -1 : 1));
-  const lines = all.map(
-    ([file, { ms, cpuMs }]) => `  ${JSON.stringify(file)}: { "ms": ${ms}, "cpuMs": ${cpuMs} }`,
-  );
-  writeFileSync(COSTS, `{\n${lines.join(',\n')}\n}\n`);
-}
-
 const groups = plan();
 if (groups.every(([group]) => group.length === 0)) {
   console.error(`No compiled test matches ${words.join(', ')}; build with "node scripts/ensure.mjs" first.`);
@@ -201,6 +178,5 @@ writeFileSync(
   TIMES,
   JSON.stringify({ ...times, ...Object.fromEntries(results.map(({ file, ms }) => [file, Math.round(ms)])) }),
 );
-if (flag('costs')) keepCosts(results);
 printSummary(results, performance.now() - startedMs);
 process.exit(results.some((result) => failures(result) > 0) ? 1 : 0);

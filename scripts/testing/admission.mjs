@@ -1,29 +1,13 @@
-// Decides which file of the second tier may start beside those that run. Most of them wait more than they compute:
-// by the cores that each kept busy when it was last measured, more of them fit than there are cores.
-
-/** A file that was never measured counts as one that computes all the time. */
-const UNKNOWN = 1;
-/** Starts of processes come in bursts: leave room for them. */
-const FILLED = 0.75;
-/** Even files that only wait start processes. */
-const FILES_PER_CORE = 2;
-
-/** Cores that a file keeps busy on average. */
-export const shareOf = (cost) => (cost === undefined ? UNKNOWN : cost.cpuMs / Math.max(1, cost.ms));
+// Decides which file of the second tier may start beside those that run.
 
 /**
- * `file`, `running`: { share, hasBrowser, hasDeadlines }. A file always starts beside none. Where a device must reply in
- * time, at most one file per core runs, as for files that were never measured. A browser that renders in software fills a
- * core: beside another one on two cores a page's test took four times as long as alone, so half the cores draw.
+ * `file`, `running`: { hasBrowser }. One file per core: with more, devices that must reply in time were starved. A browser that
+ * renders in software fills a core, and beside another one on two cores a page's test took four times as long as alone: they
+ * get half the cores.
  */
 export function admits(file, running, cores) {
-  if (running.length === 0) return true;
-  const all = [...running, file];
-  const isTight = all.some(({ hasDeadlines }) => hasDeadlines);
-  if (all.length > cores * (isTight ? 1 : FILES_PER_CORE)) return false;
-  if (all.filter(({ hasBrowser }) => hasBrowser).length > Math.ceil(cores / 2)) return false;
-  if (all.length <= cores) return true;
-  return all.reduce((sum, { share }) => sum + share, 0) <= cores * FILLED;
+  const browsers = running.filter(({ hasBrowser }) => hasBrowser).length;
+  return running.length < cores && !(file.hasBrowser && browsers >= Math.ceil(cores / 2));
 }
 
 /** Runs all of them, each as soon as it is admitted; those first in the list go first. */

@@ -1,10 +1,10 @@
 import path from 'node:path';
+import { readSlice, type Slice, WARM_UP_S } from '../check/transport-slice.ts';
 import { deferred } from '../core/deferred.ts';
 import { TeleopError } from '../core/errors.ts';
 import { temporaryFolder } from '../files/temporary-folder.ts';
 import { differenceInterval, type Interval, sliceInterval } from '../trace/bootstrap.ts';
 import { runDemo } from './run-demo.ts';
-import { readSlice, type Slice, WARM_UP_S } from './transport-slice.ts';
 
 export const TRANSPORTS = ['udp', 'zmq', 'websocket', 'datachannel'] as const;
 export type Transport = (typeof TRANSPORTS)[number];

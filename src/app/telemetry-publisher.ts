@@ -24,6 +24,7 @@ import { WORLD_POSE_SIZE, WORLD_STATE } from '../messages/world-state.ts';
 import { BOARD, BOARD_INPUTS, boardWords } from '../operator/board.ts';
 import { LiveFeel } from '../operator/live-feel.ts';
 import { type PersonBoard, personBoard, writePersonBoard } from '../operator/person-board.ts';
+import { stateWatch } from '../operator/state-watch.ts';
 import { twoArmTelemetry } from '../operator/two-arm-telemetry.ts';
 import type { Side } from '../rig/arms-config.ts';
 import { savePerson } from '../rig/people.ts';
@@ -35,7 +36,6 @@ import { peerAddress, peerPort } from '../wire/reactor.ts';
 import { socketError } from '../wire/transports/socket-error.ts';
 import type { RecorderThread } from './recorder-thread.ts';
 import type { RoleMemory } from './role-memory.ts';
-import { stateWatch } from './state-publisher.ts';
 
 const PERIOD_MS = 33;
 /** A contact is published without waiting for the next message: people feel a delay. */
@@ -127,7 +127,7 @@ export class TelemetryPublisher {
             builderOf(arms, stampSource, recorder, trouble),
             anyOf(arms.map((arm) => contactWatch(arm.memory, arm.model.joints.length))),
             // A policy of two arms has no single state; it reads telemetry.
-            arms.length === 1 ? stateWatch(memory, arms[0]!.model.joints.length) : () => null,
+            arms.length === 1 ? stateWatch(memory.board, arms[0]!.model.joints.length) : () => null,
           ),
         );
       });

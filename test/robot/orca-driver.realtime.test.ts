@@ -40,6 +40,8 @@ describe('ORCA driver and its motors', { skip }, () => {
     it(`moves ${hand} to a pose in degrees`, async () => {
       await withHand({ hand }, async (bench, cycles) => {
         assert.equal(await cycles.enable(), 'ok');
+        // Replies that come too late, on a busy machine, make it read motor by motor.
+        assert.ok(cycles.driver.cycle.isFast);
         const { joints } = bench.sim.hand;
         const goal = joints.map(({ minDeg, maxDeg }) => rad(minDeg + 0.4 * (maxDeg - minDeg)));
         near(await cycles.run(1500, goal), goal, 0.01);
@@ -48,7 +50,6 @@ describe('ORCA driver and its motors', { skip }, () => {
           goal,
           0.01,
         );
-        assert.ok(cycles.driver.cycle.isFast);
       });
     });
 

@@ -1,11 +1,10 @@
 import { SnapshotBoard } from '../core/memory/snapshot.ts';
 import type { StateSample } from '../messages/state-sample.ts';
-import { BOARD } from '../operator/board.ts';
-import type { RoleMemory } from './role-memory.ts';
+import { BOARD } from './board.ts';
 
 /** Returns the robot's state when it is newer than at the last call; null otherwise. Main thread. */
-export function stateWatch(memory: RoleMemory, joints: number): () => StateSample | null {
-  const board = new SnapshotBoard(memory.board);
+export function stateWatch(memory: SharedArrayBuffer, joints: number): () => StateSample | null {
+  const board = new SnapshotBoard(memory);
   const shown = BOARD.create(joints);
   let sentNs = Number.NEGATIVE_INFINITY;
   return () => {
