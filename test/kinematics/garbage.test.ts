@@ -12,6 +12,7 @@ const collectGarbage = runInNewContext('gc') as () => void;
 const SOLVES = 20_000;
 /** One boxed number per solve would be 16 bytes; the rest is code still warming up. */
 const MOST_BYTES = 8;
+const ROUNDS = 50;
 
 describe('a solve leaves no garbage', () => {
   for (const [name, method] of ['ur3', 'piper', 'openarm'].flatMap((name) =>
@@ -37,7 +38,8 @@ describe('a solve leaves no garbage', () => {
       };
       go(5 * SOLVES);
       let least = Infinity;
-      for (let round = 0; round < 5; round++) {
+      // The compiler works in the background, and on a busy machine it takes longer.
+      for (let round = 0; round < ROUNDS && least >= MOST_BYTES; round++) {
         collectGarbage();
         const before = process.memoryUsage().heapUsed;
         go(SOLVES);
