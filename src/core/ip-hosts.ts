@@ -102,7 +102,7 @@ export function writeSix(host: number, to: Uint8Array, at: number): number {
 }
 
 /**
- * Number of an address in text, null if it is none. `pin`: it is configured, so its number stays valid.
+ * Number of an address in text; null if the text is no address. `pin`: it is configured, so its number stays valid.
  * `zoneIndex` gives the index of the interface named after `%`.
  */
 export function hostOfText(

@@ -82,7 +82,7 @@ describe("a policy over openpi's protocol", () => {
     }
   });
 
-  it('a server that is none is reported', { timeout: 10_000 }, async () => {
+  it('a server that does not speak the protocol is reported', { timeout: 10_000 }, async () => {
     const server = new WebSocketServer({ port: 0, host: '127.0.0.1' });
     await new Promise((resolve) => server.once('listening', resolve));
     server.on('connection', (socket) => socket.send(Buffer.from([0xdf, 255, 255, 255, 255])));

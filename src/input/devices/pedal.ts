@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import type { Reason } from '../../core/counters.ts';
 import type { HandSample, SampleStatus } from '../../messages/hand-sample.ts';
-import { decodeControls, emptyControls, isPressed } from '../codecs/controls-codec.ts';
+import { isPressed } from '../codecs/controls-codec.ts';
+import { ControlsStream } from '../controls-stream.ts';
 import type { InputDevice, InputPlugin } from '../device.ts';
-import { SourceLock } from '../source-lock.ts';
 
 const key = z.int().min(0).max(767);
 const config = z.strictObject({
@@ -25,30 +25,28 @@ type Config = z.infer<typeof config>;
 /** Foot pedals: a clutch and buttons for another input that has the hand (`operator.roles`). */
 class Pedal implements InputDevice {
   readonly #config: Config;
-  readonly #controls = emptyControls();
-  readonly #source = new SourceLock([]);
-  #takenNs = Number.NEGATIVE_INFINITY;
+  readonly #received: ControlsStream;
   #wasRecord = false;
   #wasHandBack = false;
   /** Was open since the last sample: a release undone before the next tick still counts. */
   #opened = false;
-  stream = 0;
   estop = false;
   recordPresses = 0;
   handBackPresses = 0;
 
   constructor(config: Config) {
     this.#config = config;
+    this.#received = new ControlsStream(config.staleAfterMs);
+  }
+
+  get stream(): number {
+    return this.#received.stream;
   }
 
   ingest(bytes: Uint8Array, length: number, receivedNs: number, from: number): Reason | null {
     this.estop = false;
-    if (!decodeControls(bytes, length, scratch)) return 'malformed';
-    const source = this.#source.admit(from, receivedNs);
-    if (source === 'rejected') return 'unknown-source';
-    if (source === 'new') this.stream++;
-    decodeControls(bytes, length, this.#controls);
-    this.#takenNs = receivedNs;
+    const reason = this.#received.take(bytes, length, receivedNs, from);
+    if (reason !== null) return reason;
     this.estop = this.#isDown(this.#config.estop);
     if (!this.#isDown(this.#config.clutch)) this.#opened = true;
     const [record, handBack] = [this.#isDown(this.#config.record), this.#isDown(this.#config.handBack)];
@@ -60,16 +58,17 @@ class Pedal implements InputDevice {
   }
 
   #isDown(code: number): boolean {
-    return code !== 0 && isPressed(this.#controls, code);
+    return code !== 0 && isPressed(this.#received.controls, code);
   }
 
   sender(nowNs: number): number {
-    return this.#source.holder(nowNs);
+    return this.#received.sender(nowNs);
   }
 
   sample(nowNs: number, out: HandSample): SampleStatus {
-    const fresh = nowNs - this.#takenNs <= this.#config.staleAfterMs * 1e6;
-    out.takenNs = this.#takenNs;
+    const status = this.#received.status(nowNs);
+    const fresh = status === 'ok';
+    out.takenNs = this.#received.takenNs;
     out.positionM.fill(0);
     out.quatXyzw.fill(0);
     out.quatXyzw[3] = 1;
@@ -78,12 +77,9 @@ class Pedal implements InputDevice {
     this.#opened = false;
     out.estop = fresh && this.#isDown(this.#config.estop);
     out.tracking = fresh;
-    if (fresh) return 'ok';
-    return this.#takenNs === Number.NEGATIVE_INFINITY ? 'none' : 'stale';
+    return status;
   }
 }
-
-const scratch = emptyControls();
 
 const plugin: InputPlugin<Config> = {
   about: 'foot pedals: clutch and buttons for another input',

@@ -2,9 +2,9 @@ import { z } from 'zod';
 import type { Reason } from '../../core/counters.ts';
 import { capDeflection, moveByCap } from '../../geometry/cap-motion.ts';
 import type { HandSample, SampleStatus } from '../../messages/hand-sample.ts';
-import { decodeControls, emptyControls, isPressed } from '../codecs/controls-codec.ts';
+import { isPressed } from '../codecs/controls-codec.ts';
+import { ControlsStream } from '../controls-stream.ts';
 import type { InputDevice, InputPlugin } from '../device.ts';
-import { SourceLock } from '../source-lock.ts';
 
 const BUTTON_ACTS = ['gripper', 'clutch', 'record', 'hand-back', 'estop', 'none'] as const;
 type ButtonAct = (typeof BUTTON_ACTS)[number];
@@ -44,8 +44,7 @@ const MAX_STEP_S = 0.05;
  */
 class SpaceMouse implements InputDevice {
   readonly #config: Config;
-  readonly #controls = emptyControls();
-  readonly #source = new SourceLock([]);
+  readonly #received: ControlsStream;
   readonly #acts: readonly ButtonAct[];
   readonly #wasDown = [false, false];
   readonly #positionM = new Float64Array(3);
@@ -53,32 +52,31 @@ class SpaceMouse implements InputDevice {
   readonly #deflection = new Float64Array(6);
   #gripper = 0;
   #gripperTarget = 0;
-  #takenNs = Number.NEGATIVE_INFINITY;
   #sampledNs = Number.NEGATIVE_INFINITY;
   #deflectedNs = Number.NEGATIVE_INFINITY;
   #opened = false;
-  stream = 0;
   estop = false;
   recordPresses = 0;
   handBackPresses = 0;
 
   constructor(config: Config) {
     this.#config = config;
+    this.#received = new ControlsStream(config.staleAfterMs);
     this.#acts = [config.leftButton, config.rightButton];
+  }
+
+  get stream(): number {
+    return this.#received.stream;
   }
 
   ingest(bytes: Uint8Array, length: number, receivedNs: number, from: number): Reason | null {
     this.estop = false;
-    if (!decodeControls(bytes, length, scratch)) return 'malformed';
-    const source = this.#source.admit(from, receivedNs);
-    if (source === 'rejected') return 'unknown-source';
-    if (source === 'new') this.stream++;
-    decodeControls(bytes, length, this.#controls);
+    const reason = this.#received.take(bytes, length, receivedNs, from);
+    if (reason !== null) return reason;
+    const { controls } = this.#received;
     const { deadZone, fullCounts } = this.#config;
-    if (capDeflection(this.#controls.axes, fullCounts, deadZone, this.#deflection))
-      this.#deflectedNs = receivedNs;
-    this.#takenNs = receivedNs;
-    for (let i = 0; i < BUTTONS.length; i++) this.#button(i, isPressed(this.#controls, BUTTONS[i]!));
+    if (capDeflection(controls.axes, fullCounts, deadZone, this.#deflection)) this.#deflectedNs = receivedNs;
+    for (let i = 0; i < BUTTONS.length; i++) this.#button(i, isPressed(controls, BUTTONS[i]!));
     this.estop = this.#isHeld('estop');
     if (!this.#clutchAt(receivedNs)) this.#opened = true;
     return null;
@@ -105,14 +103,15 @@ class SpaceMouse implements InputDevice {
   }
 
   sender(nowNs: number): number {
-    return this.#source.holder(nowNs);
+    return this.#received.sender(nowNs);
   }
 
   sample(nowNs: number, out: HandSample): SampleStatus {
-    const fresh = nowNs - this.#takenNs <= this.#config.staleAfterMs * 1e6;
+    const status = this.#received.status(nowNs);
+    const fresh = status === 'ok';
     if (fresh) this.#move(Math.min(MAX_STEP_S, Math.max(0, (nowNs - this.#sampledNs) / 1e9)));
     this.#sampledNs = nowNs;
-    out.takenNs = this.#takenNs;
+    out.takenNs = this.#received.takenNs;
     out.positionM.set(this.#positionM);
     out.quatXyzw.set(this.#quatXyzw);
     out.gripper = this.#gripper;
@@ -120,8 +119,7 @@ class SpaceMouse implements InputDevice {
     this.#opened = false;
     out.estop = fresh && this.#isHeld('estop');
     out.tracking = fresh;
-    if (fresh) return 'ok';
-    return this.#takenNs === Number.NEGATIVE_INFINITY ? 'none' : 'stale';
+    return status;
   }
 
   #move(dtS: number): void {
@@ -131,8 +129,6 @@ class SpaceMouse implements InputDevice {
     this.#gripper += Math.max(-step, Math.min(step, this.#gripperTarget - this.#gripper));
   }
 }
-
-const scratch = emptyControls();
 
 const plugin: InputPlugin<Config> = {
   about: 'a 3Dconnexion mouse with six axes on this machine',
