@@ -13,6 +13,8 @@ export interface Plant {
   readonly gripper: number;
   /** Force of the gripper on what it holds. */
   readonly gripperN: number;
+  /** The most that the drive of a joint may push; 0: the joint is limp. */
+  limitEffort(joint: number, nm: number): void;
   /** Follows the controller's own set-point for `dtS` seconds. */
   step(dtS: number, wantedRad: ArrayLike<number>, gripper: number): void;
 }

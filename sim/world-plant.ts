@@ -16,7 +16,7 @@ export const WORLD_OPTIONS: Record<string, OptionSpec> = {
   seed: { type: 'string', value: 'N', about: 'with --world: where things start (default: 1)' },
 };
 
-/** An arm with a gripper in a `WorkWorld`. Its servos follow the set-points of a simulated controller. */
+/** An arm with a gripper, or a hand, in a `WorkWorld`. Its servos follow the set-points of a simulated controller. */
 export class WorldPlant implements Plant {
   readonly positionsRad: Float64Array;
   readonly velocitiesRadS: Float64Array;
@@ -53,6 +53,10 @@ export class WorldPlant implements Plant {
   reset(seed: number): void {
     this.work.reset(seed, this.work.reach.ready());
     this.#read();
+  }
+
+  limitEffort(joint: number, nm: number): void {
+    this.work.physics.limitServo(joint, Math.min(nm, this.work.facts.torqueNm[joint]!));
   }
 
   step(dtS: number, wantedRad: ArrayLike<number>, gripper: number): void {

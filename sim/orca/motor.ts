@@ -41,6 +41,14 @@ export interface MotorOptions {
   highTicks: number;
 }
 
+/** What the encoder and the drive measure where something else moves the joint. */
+export interface Measured {
+  ticks: number;
+  velocityTicksS: number;
+  /** Units of the present current; without current control 0.1 % of the stall torque. */
+  loadUnits: number;
+}
+
 /** One motor: control table, torque, a position loop without inertia, stops, watchdog, shutdown. */
 export class SimMotor {
   readonly id: number;
@@ -54,6 +62,8 @@ export class SimMotor {
   readonly registered: { address: number; data: Uint8Array }[] = [];
   /** Not on the bus. */
   unplugged = false;
+  measured: Measured | null = null;
+  /** Where the motor is, or where it wants to be if something else moves the joint. */
   #ticks: number;
   /** Register value − mechanical angle: whole turns, lost without power. */
   #turnTicks = 0;
@@ -80,7 +90,17 @@ export class SimMotor {
   }
 
   get mechanicalTicks(): number {
+    return this.measured?.ticks ?? this.#ticks;
+  }
+
+  get wantedTicks(): number {
     return this.#ticks;
+  }
+
+  /** The most that it may push now, in units of the present current. */
+  get limitUnits(): number {
+    if (!this.hasTorque) return 0;
+    return this.type.hasCurrentControl ? this.get(REGISTER.goalCurrent) : 1000;
   }
 
   get hasTorque(): boolean {
@@ -133,7 +153,7 @@ export class SimMotor {
 
   clearTurns(): boolean {
     if (this.hasTorque) return false;
-    this.#turnTicks = -Math.floor(this.#ticks / TICKS_PER_TURN) * TICKS_PER_TURN;
+    this.#turnTicks = -Math.floor(this.mechanicalTicks / TICKS_PER_TURN) * TICKS_PER_TURN;
     return true;
   }
 
@@ -194,8 +214,10 @@ export class SimMotor {
       this.#ticks = this.blocked ? this.#ticks : Math.max(this.lowTicks, Math.min(this.highTicks, desired));
       const blocked = this.#ticks !== desired;
       if (blocked) loadPermille = Math.min(1000, (Math.abs(gap) * 1000) / FULL_LOAD_TICKS) * Math.sign(gap);
-    }
-    this.#velocityTicksS = (this.#ticks - before) / seconds;
+    } else if (this.measured !== null) this.#ticks = this.measured.ticks;
+    this.#velocityTicksS = this.measured?.velocityTicksS ?? (this.#ticks - before) / seconds;
+    if (this.measured !== null && loadPermille === 0 && this.limitUnits > 0)
+      loadPermille = Math.max(-1000, Math.min(1000, (1000 * this.measured.loadUnits) / this.limitUnits));
     this.#present(loadPermille);
     this.#overload(loadPermille, nowMs);
   }
@@ -232,7 +254,7 @@ export class SimMotor {
   }
 
   #registerTicks(): number {
-    return Math.round(this.#ticks + this.#turnTicks);
+    return Math.round(this.mechanicalTicks + this.#turnTicks);
   }
 
   #goalHere(): void {
@@ -241,7 +263,7 @@ export class SimMotor {
 
   #start(): void {
     this.table.fill(0, EEPROM_BYTES);
-    this.#turnTicks = -Math.floor(this.#ticks / TICKS_PER_TURN) * TICKS_PER_TURN;
+    this.#turnTicks = -Math.floor(this.mechanicalTicks / TICKS_PER_TURN) * TICKS_PER_TURN;
     this.#set(REGISTER.statusReturnLevel, 2);
     this.#set(REGISTER.goalCurrent, this.get(REGISTER.currentLimit));
     this.#set(REGISTER.inputVoltage, 120);

@@ -94,6 +94,12 @@ describe('command line', () => {
       /record list/,
     ],
     [
+      'a setting of a rig where there is none',
+      ['world', 'show', 'sort', 'robot.driver=ur'],
+      /robot\.driver=ur has no effect/,
+      /--model/,
+    ],
+    [
       'an invalid address',
       ['robot', '--listen', '999.1.1.1', paired],
       /the host of the command socket "999\.1\.1\.1" has no address/,

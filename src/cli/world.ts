@@ -116,7 +116,16 @@ function show(given: Given, name: string, json: boolean): void {
   );
 }
 
-const modelOf = (given: Given, task: Task) => loadModel(String(given.values['model'] ?? usualModel(task)));
+/** `--model X` or `model=X`. There is no rig whose other settings could apply. */
+function modelOf(given: Given, task: Task) {
+  const other = given.overrides.find((text) => !text.startsWith('model='));
+  if (other !== undefined)
+    throw new TeleopError('bad-option', `${other} has no effect: the expert runs without a rig`, {
+      hint: 'Use --task, --model and --seeds.',
+    });
+  const named = given.overrides.at(-1)?.slice('model='.length);
+  return loadModel(String(given.values['model'] ?? named ?? usualModel(task)));
+}
 
 async function run(given: Given, json: boolean): Promise<number> {
   const task = taskNamed(String(given.values['task'] ?? 'sort'));

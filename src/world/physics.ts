@@ -245,6 +245,12 @@ export class Physics {
     if (this.hasGripper) this.#forceRange[2 * this.joints] = -forceN;
   }
 
+  /** The most that the servo of a joint pushes. */
+  limitServo(joint: number, torqueNm: number): void {
+    this.#forceRange[2 * joint] = -torqueNm;
+    this.#forceRange[2 * joint + 1] = torqueNm;
+  }
+
   get contact(): ArmContact {
     return this.#sense.contact;
   }
