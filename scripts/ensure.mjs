@@ -55,6 +55,35 @@ function once(stampFile, value, work) {
   writeFileSync(file, value);
 }
 
+const COMPILED = ['src', 'test', 'bench', 'sim'];
+const RECORD = path.join(root, 'dist', '.tsbuildinfo');
+const node = (script, ...args) => [process.execPath, [path.join('node_modules', script), ...args]];
+
+/** Paths without their ending, of all files below `folder` with that ending. */
+const files = (folder, ending) =>
+  COMPILED.flatMap((name) => {
+    const top = path.join(root, folder, name);
+    if (!existsSync(top)) return [];
+    const found = readdirSync(top, { recursive: true }).filter((file) => file.endsWith(ending));
+    return found.map((file) => path.join(name, file.slice(0, -ending.length)));
+  });
+
+/** Compiles what has changed, in a fifth of the time of a whole build, and removes the output of sources that are gone. */
+function compile() {
+  const sources = files('.', '.ts');
+  const known = new Set(sources);
+  const tsc = () => run('building', ...node('typescript/bin/tsc', '-p', 'tsconfig.json'));
+  if (force) rmSync(RECORD, { force: true });
+  for (const file of files('dist', '.js').filter((name) => !known.has(name)))
+    for (const end of ['.js', '.js.map']) rmSync(path.join(root, 'dist', file + end), { force: true });
+  tsc();
+  // The compiler trusts its own record of what it has written.
+  const written = new Set(files('dist', '.js'));
+  if (sources.every((file) => written.has(file))) return;
+  rmSync(RECORD);
+  tsc();
+}
+
 const inCheckout = existsSync(path.join(root, 'tsconfig.json'));
 if (inCheckout) {
   const lock = createHash('sha256')
@@ -72,17 +101,7 @@ if (inCheckout) {
     ]);
     writeFileSync(installed, lock);
   }
-  const node = (script, ...args) => [process.execPath, [path.join('node_modules', script), ...args]];
-  once(
-    'dist/.stamp-code',
-    fingerprint('src', 'test', 'bench', 'sim', 'tsconfig.json', 'package-lock.json'),
-    () => {
-      for (const name of ['src', 'test', 'bench', 'sim'])
-        rmSync(path.join(root, 'dist', name), { recursive: true, force: true });
-      rmSync(path.join(root, 'dist', '.tsbuildinfo'), { force: true });
-      run('building', ...node('typescript/bin/tsc', '-p', 'tsconfig.json'));
-    },
-  );
+  once('dist/.stamp-code', fingerprint(...COMPILED, 'tsconfig.json', 'package-lock.json'), compile);
   once('dist/.stamp-run', fingerprint('src', 'sim', 'scripts/bundle.mjs', 'package-lock.json'), () =>
     run('joining modules', process.execPath, [path.join('scripts', 'bundle.mjs')]),
   );
