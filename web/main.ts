@@ -131,7 +131,7 @@ new ViewTools(view);
 window.addEventListener('online', () => link.status !== 'open' && link.connect());
 setInterval(watch, WATCH_MS);
 const drivePanel = element('drive', HTMLElement);
-const controlChip = new ControlChip(link);
+const controlChip = new ControlChip(link, (watching) => pages.setWatching(watching));
 if (fleet) new HandoverRequests(fleet);
 session?.onRetry(() => link.connect());
 router.start();

@@ -1,6 +1,7 @@
 import type { Finding } from '../doctor/check.ts';
 import { examine, rootWouldAdd } from '../doctor/doctor.ts';
 import { applyRepair, type Repaired, repairsOf, repairText } from '../doctor/repair.ts';
+import { worstFirst } from '../messages/findings.ts';
 import { expectWords, type Given, JSON_OPTION, numberOption, type Verb } from './arguments.ts';
 
 const MARKS = { good: '✓', note: '!', bad: '✗' } as const;
@@ -25,16 +26,14 @@ failed (✗). See docs/doctor.md.`,
     const json = given.values['json'] === true;
     const robotHost = (given.values['robot'] as string | undefined) ?? null;
     const echoPort = numberOption(given, 'echo-port', 1, 65_535);
-    const findings = await examine(
-      (finding) => {
-        if (!json) console.log(text(finding));
-      },
-      {
-        robotHost,
-        isRunning: given.values['running'] === true,
-        ...(echoPort !== null && { echoPort: Math.round(echoPort) }),
-      },
-    );
+    const line = (shown: string) => process.stderr.isTTY && process.stderr.write(`\r\x1b[K${shown}`);
+    const findings = await examine(({ name }) => line(`checked: ${name}`), {
+      robotHost,
+      isRunning: given.values['running'] === true,
+      ...(echoPort !== null && { echoPort: Math.round(echoPort) }),
+    });
+    line('');
+    if (!json) for (const finding of worstFirst(findings)) console.log(text(finding));
     const more = rootWouldAdd({ uid: process.getuid?.() ?? -1 }, findings);
     if (!json && more.length > 0)
       console.log(`Root could also use:\n${more.map((line) => `    ${line}`).join('\n')}`);

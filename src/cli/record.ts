@@ -2,14 +2,28 @@ import path from 'node:path';
 import { TeleopError } from '../core/errors.ts';
 import { closest } from '../core/suggest.ts';
 import { askRecorder, type RecorderRequest, statusText } from '../desk/ask-recorder.ts';
+import { packageVersion } from '../files/package-root.ts';
 import type { RecorderStatus } from '../messages/recording.ts';
+import { cutEpisode, deleteEpisode, restoreEpisode } from '../record/deleted.ts';
 import { episodeFile, labelEpisode, listEpisodes, REFUSED_FOLDER } from '../record/episodes.ts';
 import { episodeLine, episodeText } from '../record/quality-text.ts';
 import { readInfo } from '../record/reader.ts';
 import { loadRig, type Rig } from '../rig/rig.ts';
 import { type Given, JSON_OPTION, numberOption, RIG_OPTION, type Verb } from './arguments.ts';
 
-const ACTIONS = ['start', 'stop', 'discard', 'mark', 'task', 'label', 'status', 'list'] as const;
+const ACTIONS = [
+  'start',
+  'stop',
+  'discard',
+  'mark',
+  'task',
+  'label',
+  'delete',
+  'trim',
+  'restore',
+  'status',
+  'list',
+] as const;
 type Action = (typeof ACTIONS)[number];
 const WITHIN_MS = 5000;
 /** Number of arguments of each action. */
@@ -20,6 +34,9 @@ const WORDS: Record<Action, number> = {
   mark: 1,
   task: 1,
   label: 2,
+  delete: 1,
+  trim: 1,
+  restore: 1,
   status: 0,
   list: 0,
 };
@@ -27,17 +44,21 @@ const WORDS: Record<Action, number> = {
 export const recordVerb: Verb = {
   name: 'record',
   usage:
-    'start|stop|discard|mark TEXT|task TEXT|label EPISODE TEXT|status|list [--rig NAME|FILE] [key=value …]',
+    'start|stop|discard|mark TEXT|task TEXT|label EPISODE TEXT|delete|trim|restore EPISODE|status|list [--rig NAME|FILE] [key=value …]',
   about:
-    'Records episodes: starts, stops or discards one in the operator on this machine; labels and lists them.',
+    'Records episodes: starts, stops or discards one in the operator on this machine; labels, trims, deletes and lists them.',
   details: `mark notes in the episode that a sub-task begins, as in "grasp the cup"; an empty text ends it.
-start, stop, discard, mark, task and status send requests to the running operator, as the page does. label and list
+trim keeps what was recorded between --from and --to; delete moves the episode to the folder deleted/. restore undoes both:
+the whole recording stays in deleted/ until you remove it there.
+start, stop, discard, mark, task and status send requests to the running operator, as the page does. The others
 work on the files in record.dir and need no operator. Between episodes the recorder is in reset: restore the scene.
 Exit code 1: not confirmed. docs/recording.md describes the files.`,
   options: {
     rig: RIG_OPTION,
     task: { type: 'string', value: 'TEXT', about: 'start: task description' },
     label: { type: 'string', value: 'TEXT', about: 'stop: outcome, such as success' },
+    from: { type: 'string', value: 'S', about: 'trim: first second to keep (default: 0)' },
+    to: { type: 'string', value: 'S', about: 'trim: last second to keep (default: the end)' },
     refused: { type: 'boolean', about: 'list: episodes that exceeded the limits' },
     within: {
       type: 'string',
@@ -60,6 +81,8 @@ Exit code 1: not confirmed. docs/recording.md describes the files.`,
     const { config } = loadRig(String(given.values['rig'] ?? 'demo'), given.overrides);
     if (action === 'list') return list(given, config);
     if (action === 'label') return label(given, config, words as [string, string]);
+    if (action === 'delete' || action === 'trim' || action === 'restore')
+      return edit(given, config, action, words[0]!);
     return ask(given, config, questionOf(action, given, words));
   },
 };
@@ -78,7 +101,7 @@ function actionOf(word: string): Action {
 }
 
 function questionOf(
-  action: Exclude<Action, 'list' | 'label'>,
+  action: Exclude<Action, 'list' | 'label' | 'delete' | 'trim' | 'restore'>,
   { values }: Given,
   [text = '']: string[],
 ): RecorderRequest {
@@ -120,6 +143,23 @@ async function label(given: Given, rig: Rig, [id, text]: [string, string]): Prom
   await labelEpisode(file, { label: text });
   const info = await readInfo(file);
   console.log(given.values['json'] === true ? JSON.stringify(info) : episodeLine(info));
+  return 0;
+}
+
+async function edit(
+  given: Given,
+  { record: { dir } }: Rig,
+  action: 'delete' | 'trim' | 'restore',
+  id: string,
+): Promise<number> {
+  if (action === 'trim') {
+    const [fromS, toS] = ['from', 'to'].map((name) => numberOption(given, name, 0, 86_400));
+    cutEpisode(dir, id, fromS ?? 0, toS ?? Number.POSITIVE_INFINITY, packageVersion());
+  } else if (action === 'delete') deleteEpisode(dir, id);
+  else restoreEpisode(dir, id);
+  const info = action === 'delete' ? null : await readInfo(episodeFile(dir, id));
+  if (given.values['json'] === true) console.log(JSON.stringify(info));
+  else console.log(info === null ? `deleted; \`farhand record restore ${id}\` undoes it` : episodeLine(info));
   return 0;
 }
 

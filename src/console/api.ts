@@ -10,7 +10,7 @@ import type { Access } from './access.ts';
 import { answerScores, datasetName, listDatasets, startEdit } from './datasets-api.ts';
 import { DoctorRun } from './doctor-run.ts';
 import { EpisodeLibrary } from './episode-library.ts';
-import { answerEpisodes } from './episodes-api.ts';
+import { answerEpisodes, editEpisode } from './episodes-api.ts';
 import { ExportRunner } from './export-job.ts';
 import { answerMesh } from './meshes-api.ts';
 
@@ -50,6 +50,7 @@ export function createApi(
       async (_, response) => replyJson(response, 200, datasets === null ? [] : listDatasets(datasets)),
     ],
     ['POST /api/datasets', (request, response) => startEdit(datasets, exports, request, response)],
+    ['POST /api/episodes', (request, response) => editEpisode(library, request, response)],
     ['POST /api/export', (request, response) => startExport(library, exports, request, response)],
   ]);
   const answerTo = (request: IncomingMessage, pathname: string): Answer | undefined => {

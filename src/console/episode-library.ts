@@ -1,5 +1,5 @@
 import { Worker } from 'node:worker_threads';
-import type { EpisodeList, EpisodeView } from '../messages/console.ts';
+import type { EpisodeEdit, EpisodeList, EpisodeView } from '../messages/console.ts';
 import type { EpisodeReply, EpisodeRequest } from './episode-worker.ts';
 
 /** Why an episode cannot be shown, for people to read. */
@@ -39,6 +39,11 @@ export class EpisodeLibrary {
   /** The JPEG picture of a row; null if it has none. */
   frame(id: string, camera: string, row: number): Promise<Uint8Array | null> {
     return this.#request({ kind: 'frame', id, camera, row }) as Promise<Uint8Array | null>;
+  }
+
+  /** Deletes, trims or restores an episode; the new list. */
+  edit(edit: EpisodeEdit): Promise<Omit<EpisodeList, 'dir'>> {
+    return this.#request({ kind: 'edit', edit }) as Promise<Omit<EpisodeList, 'dir'>>;
   }
 
   close(): void {

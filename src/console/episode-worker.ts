@@ -1,7 +1,9 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { TeleopError } from '../core/errors.ts';
-import type { EpisodeList, EpisodeView } from '../messages/console.ts';
+import { packageVersion } from '../files/package-root.ts';
+import type { EpisodeEdit, EpisodeList, EpisodeView } from '../messages/console.ts';
 import type { EpisodeInfo, EpisodeRow } from '../messages/recording.ts';
+import { cutEpisode, deleteEpisode, restoreEpisode } from '../record/deleted.ts';
 import { episodeFile, listEpisodes, REFUSED_FOLDER } from '../record/episodes.ts';
 import { marksOf } from '../record/outliers.ts';
 import { readEpisode, readFrame, readWorld } from '../record/reader.ts';
@@ -14,7 +16,8 @@ const KEPT = 2;
 export type EpisodeRequest =
   | { kind: 'list' }
   | { kind: 'view'; id: string }
-  | { kind: 'frame'; id: string; camera: string; row: number };
+  | { kind: 'frame'; id: string; camera: string; row: number }
+  | { kind: 'edit'; edit: EpisodeEdit };
 
 /** The reply to request `id`; `error` is for people to read. */
 export type EpisodeReply = { id: number } & ({ value: unknown } | { error: string });
@@ -24,10 +27,21 @@ const kept = new Map<string, { info: EpisodeInfo; rows: EpisodeRow[] }>();
 
 async function answer(request: EpisodeRequest): Promise<unknown> {
   if (request.kind === 'list') return list();
+  if (request.kind === 'edit') return edit(request.edit);
   const episode = await open(request.id);
   if (request.kind === 'view') return view(request.id, episode);
   const captureNs = episode.rows[request.row]?.frames[request.camera]?.captureNs;
   return captureNs === undefined ? null : readFrame(episodeFile(dir, request.id), request.camera, captureNs);
+}
+
+/** Answers with the new list. */
+function edit(asked: EpisodeEdit): Promise<Omit<EpisodeList, 'dir'>> {
+  const { id } = asked;
+  kept.delete(id);
+  if (asked.edit === 'trim') cutEpisode(dir, id, asked.fromS, asked.toS, packageVersion());
+  else if (asked.edit === 'delete') deleteEpisode(dir, id);
+  else restoreEpisode(dir, id);
+  return list();
 }
 
 /** Newest first, including refused ones. */

@@ -1,9 +1,39 @@
-import type { ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { z } from 'zod';
 import { shownPath } from '../files/shown-path.ts';
-import { replyError, replyJson } from '../http/replies.ts';
+import { readBody, replyError, replyJson } from '../http/replies.ts';
 import { decoded } from '../http/request-url.ts';
-import type { EpisodeList } from '../messages/console.ts';
+import type { EpisodeEdit, EpisodeList } from '../messages/console.ts';
 import { type EpisodeLibrary, EpisodeProblem } from './episode-library.ts';
+
+const id = z.string().regex(/^[\w-][\w.-]{0,127}$/);
+const seconds = z.number().min(0).max(86_400);
+const editBody: z.ZodType<EpisodeEdit> = z.discriminatedUnion('edit', [
+  z.strictObject({ edit: z.literal(['delete', 'restore']), id }),
+  z.strictObject({ edit: z.literal('trim'), id, fromS: seconds, toS: seconds }),
+]);
+
+/** `POST /api/episodes`: deletes, trims or restores one. */
+export async function editEpisode(
+  library: EpisodeLibrary | null,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  const edit = await readBody(request, editBody);
+  if (typeof edit === 'string') return replyError(response, 400, `not a valid edit: ${edit}`);
+  if (library === null) return replyError(response, 409, 'this rig does not record');
+  try {
+    replyJson(response, 200, listed(library, await library.edit(edit)));
+  } catch (error) {
+    if (!(error instanceof EpisodeProblem)) throw error;
+    replyError(response, 409, error.message);
+  }
+}
+
+const listed = (library: EpisodeLibrary, list: Omit<EpisodeList, 'dir'>): EpisodeList => ({
+  dir: shownPath(library.dir),
+  ...list,
+});
 
 /** `/api/episodes`, `/api/episodes/<id>`, `/api/episodes/<id>/frame?camera=&row=`. */
 export async function answerEpisodes(
@@ -21,11 +51,7 @@ export async function answerEpisodes(
       : replyError(response, 404, 'this rig does not record');
   }
   try {
-    if (id === '')
-      replyJson(response, 200, {
-        dir: shownPath(library.dir),
-        ...(await library.list()),
-      } satisfies EpisodeList);
+    if (id === '') replyJson(response, 200, listed(library, await library.list()));
     else if (part === '') replyJson(response, 200, await library.view(id));
     else if (part === 'frame' && rest.length === 0) await sendFrame(library, id, url.searchParams, response);
     else replyError(response, 404, 'not found');

@@ -21,7 +21,7 @@ export interface ExamineOptions {
 
 /** Checks this machine, one check at a time, so that measurements do not disturb each other. */
 export async function examine(
-  onFinding: (finding: Finding) => void,
+  onFinding: (finding: Finding) => unknown,
   {
     robotHost = null,
     echoPort = ECHO_PORT,

@@ -129,6 +129,12 @@ export interface EpisodeList {
   marks: Record<string, string[]>;
 }
 
+/** `POST /api/episodes`, answered with the new list. `restore` undoes the other two. */
+export type EpisodeEdit =
+  | { edit: 'delete' | 'restore'; id: string }
+  /** Keeps what was recorded between the two times. */
+  | { edit: 'trim'; id: string; fromS: number; toS: number };
+
 /** `GET /api/episodes/<id>`: enough rows to draw, not necessarily all. */
 export interface EpisodeView {
   info: EpisodeInfo;

@@ -9,6 +9,8 @@ import { EPISODE_ENDING, PART_ENDING } from './writer.ts';
 
 /** Episodes that violate the limits go here, where an export does not pick them up. */
 export const REFUSED_FOLDER = 'refused';
+/** Deleted episodes, and the whole ones of those that were trimmed. */
+export const DELETED_FOLDER = 'deleted';
 
 /** All episodes of a folder, oldest first. Other files are ignored. */
 export async function listEpisodes(dir: string): Promise<EpisodeInfo[]> {
@@ -63,7 +65,10 @@ export function newEpisodeId(startedAt: Date, isTaken: (id: string) => boolean):
 }
 
 export function isTakenIn(dir: string, id: string): boolean {
-  const places = [dir, path.join(dir, REFUSED_FOLDER)];
+  const places = [dir, path.join(dir, REFUSED_FOLDER)].flatMap((each) => [
+    each,
+    path.join(each, DELETED_FOLDER),
+  ]);
   return places.some((place) => names(place).some((name) => name.startsWith(`${id}.`)));
 }
 

@@ -30,9 +30,9 @@ export const EPISODE_ENDING = '.mcap';
 const FLUSH_NS = 100e6;
 /** Interval of disk syncs: shortens the wait at the end and limits the loss after a power failure. */
 const SYNC_NS = 2e9;
-const NUMBERS_BYTES = 256 * 1024;
-const PICTURES_BYTES = 256 * 1024;
-const PICTURE_LANE = 1;
+/** Of chunks: numbers, then pictures. */
+export const LANE_BYTES = [256 * 1024, 256 * 1024];
+export const PICTURE_LANE = 1;
 /** Poses of the links are for viewers: no more often than they draw. */
 const TF_NS = 33e6;
 
@@ -107,7 +107,7 @@ export class EpisodeWriter {
     this.#names = info.hasGripper ? [...info.joints, GRIPPER_NAME] : info.joints;
     this.#values = new Float64Array(this.#names.length);
     const header = { profile: 'ros2', library: `farhand ${version}` };
-    this.#file = new McapFileWriter(`${path}.part`, header, [NUMBERS_BYTES, PICTURES_BYTES]);
+    this.#file = new McapFileWriter(`${path}.part`, header, LANE_BYTES);
     try {
       this.#file.metadata(EPISODE_METADATA, { json: JSON.stringify({ ...info, rig, owner }) });
       this.#channels = this.#declare(info.cameras);

@@ -19,6 +19,7 @@ const ENDPOINTS: readonly [method: string, where: string, viewer: number][] = [
   ['GET', 'api/episodes/none/frame?camera=front&row=0', 404],
   ['GET', 'api/export', 200],
   ['POST', 'api/export', 403],
+  ['POST', 'api/episodes', 403],
   ['DELETE', 'api/episodes/none', 403],
   ['POST', 'api/access/code', 403],
   ['POST', 'api/access/forget', 403],

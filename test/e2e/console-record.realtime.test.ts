@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdirSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import type { Browser, Page } from 'playwright-core';
@@ -220,6 +220,33 @@ describe('recording from the page', { skip: needs('chromium') }, () => {
     assert.equal(await page.evaluate<number>(width), WIDTH, 'the thumbnail is loaded');
     await page.screenshot({ path: path.join(artifacts, 'console-review.png') });
     for (let n = 0; n < 10; n++) rmSync(path.join(dir, `20260102-12000${n}-001.mcap`));
+  });
+
+  it('trims and deletes an episode, and undoes both', async () => {
+    const id = '20260101-120500-001';
+    await page.getByTestId(`episode-${id}`).click();
+    await page.getByTestId('scrub').fill('20');
+    await page.getByTestId('row-facts').filter({ hasText: 'row 20' }).waitFor();
+    await page.keyboard.press('[');
+    await page.getByTestId('scrub').fill('49');
+    await page.getByTestId('row-facts').filter({ hasText: 'row 49' }).waitFor();
+    await page.keyboard.press(']');
+    await page.screenshot({ path: path.join(artifacts, 'console-cut.png') });
+    await page.getByTestId('cut-trim').click();
+    await page.getByTestId('quality').filter({ hasText: '30 at' }).waitFor();
+    assert.equal(await page.getByTestId('scrub').getAttribute('max'), '29');
+    assert.match((await page.getByTestId('undo').textContent()) ?? '', /^Trimmed: stack two cubes/);
+    await page.getByTestId('undo-edit').click();
+    await page.getByTestId('quality').filter({ hasText: '60 at' }).waitFor();
+    await page.evaluate('document.activeElement?.blur()');
+    await page.keyboard.press('Delete');
+    await page.getByTestId(`episode-${id}`).waitFor({ state: 'detached' });
+    assert.ok(!existsSync(path.join(dir, `${id}.mcap`)));
+    // The next episode is shown.
+    await page.locator('[data-testid="episode-20260101-120000-001"][aria-pressed=true]').waitFor();
+    await page.getByTestId('undo-edit').click();
+    await page.locator(`[data-testid="episode-${id}"][aria-pressed=true]`).waitFor();
+    assert.ok(existsSync(path.join(dir, `${id}.mcap`)));
   });
 
   it('exports in a separate process and shows the progress', async () => {

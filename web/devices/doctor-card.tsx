@@ -1,4 +1,5 @@
 import type { Finding } from '../../src/messages/console.ts';
+import { worstFirst } from '../../src/messages/findings.ts';
 import type { DevicesState } from './state.ts';
 
 const MARKS: Record<Finding['verdict'], string> = { good: '✓', note: '!', bad: '✗' };
@@ -46,12 +47,6 @@ export function DoctorCard({ state: { doctor, checking, telemetry }, onCheck }: 
       {!doctor && !checking && <p class="empty">No checks run yet.</p>}
     </section>
   );
-}
-
-const SEVERITY: readonly Finding['verdict'][] = ['bad', 'note', 'good'];
-
-function worstFirst(findings: readonly Finding[]): readonly Finding[] {
-  return findings.toSorted((a, b) => SEVERITY.indexOf(a.verdict) - SEVERITY.indexOf(b.verdict));
 }
 
 function summary(findings: readonly Finding[]): string {

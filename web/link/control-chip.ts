@@ -8,6 +8,13 @@ const REFUSED_WORDS: Record<string, string> = {
   'not-in-control': 'not in control',
 };
 
+/** Why this page may not send requests to the robot. */
+export interface Watching {
+  note: string;
+  /** Otherwise somebody else drives. */
+  isViewer: boolean;
+}
+
 /** A page on the machine of the console, as the console names it. */
 const LOCAL = 'this computer';
 
@@ -30,8 +37,11 @@ export class ControlChip {
   );
   #access: AccessState | null = null;
   #timer = 0;
+  readonly #changed: (watching: Watching | null) => void;
 
-  constructor(link: PageLink) {
+  /** `changed`: null when this page may send requests. */
+  constructor(link: PageLink, changed: (watching: Watching | null) => void) {
+    this.#changed = changed;
     link.onAccess = (message) => this.#receive(message);
     for (const button of this.#takes)
       button.addEventListener('click', () => link.sendAccess({ kind: 'control', action: 'take' }));
@@ -64,7 +74,9 @@ export class ControlChip {
     for (const button of this.#takes) button.hidden = role === 'viewer' || !isOther;
     for (const part of this.#controls) part.inert = this.isBlocked;
     this.#note.hidden = !this.isBlocked;
-    setText(this.#noteText, whoDrives(role, holder));
+    const note = whoDrives(role, holder);
+    setText(this.#noteText, note);
+    this.#changed(this.isBlocked ? { note, isViewer: role === 'viewer' } : null);
   }
 }
 

@@ -11,7 +11,7 @@ import { Playback } from './playback.tsx';
 import { RecorderCard } from './recorder-card.tsx';
 import type { SendReplay } from './replay-card.tsx';
 import { episodeAfter, reviewOf } from './review-keys.ts';
-import { RecordStore } from './store.ts';
+import { type RecordState, RecordStore } from './store.ts';
 
 const TELEMETRY_MS = 200;
 
@@ -44,6 +44,8 @@ export function openRecordPage(root: HTMLElement, context: PageContext): LazyPag
     if (review.kind === 'label') {
       if (selected !== null)
         send({ kind: 'record', action: 'label', episode: selected, label: review.label });
+    } else if (review.kind === 'delete') {
+      if (selected !== null && store.state.watching?.isViewer !== true) void store.delete(selected);
     } else {
       const next = episodeAfter(list.episodes, selected, review.by);
       if (next !== null) void store.select(next);
@@ -63,6 +65,7 @@ export function openRecordPage(root: HTMLElement, context: PageContext): LazyPag
       take(nowMs);
     },
     setModel: (model) => store.set({ model }),
+    setWatching: (watching) => store.set({ watching }),
     replayed: (replay: ReplayJob) => store.set({ replay }),
     exported: (job: ExportJob) => {
       const ended = store.state.job?.state === 'running' && job.state !== 'running';
@@ -86,7 +89,8 @@ interface PageProps {
 
 function RecordPage({ store, send, sendReplay }: PageProps) {
   const { state } = store;
-  const { view, viewProblem, selected, list } = state;
+  const { view, viewProblem, selected, list, watching } = state;
+  const isViewer = watching?.isViewer ?? false;
   return (
     <>
       <header class="page-head">
@@ -102,7 +106,14 @@ function RecordPage({ store, send, sendReplay }: PageProps) {
       </header>
       <div class="record-grid">
         <div class="record-side">
-          <RecorderCard state={state} send={send} />
+          {watching && (
+            <p class="small watching" data-testid="record-watching">
+              {watching.note}
+            </p>
+          )}
+          <div inert={watching !== null}>
+            <RecorderCard state={state} send={send} />
+          </div>
           <section class="card list-card" aria-labelledby="episodes-title">
             <header class="card-head">
               <h3 id="episodes-title">Episodes</h3>
@@ -110,17 +121,21 @@ function RecordPage({ store, send, sendReplay }: PageProps) {
             </header>
             <p class="small muted">
               Keys: <kbd>N</kbd> next, <kbd>P</kbd> previous, <kbd>K</kbd> keep, <kbd>D</kbd> drop,{' '}
-              <kbd>S</kbd> success, <kbd>F</kbd> failure. An export leaves dropped episodes out.
+              <kbd>S</kbd> success, <kbd>F</kbd> failure, <kbd>Del</kbd> delete. An export leaves dropped
+              episodes out.
             </p>
+            <Undo state={state} onUndo={() => void store.undo()} />
             <EpisodeTable state={state} onSelect={(id) => void store.select(id)} />
           </section>
-          <ExportCard state={state} onExport={(name) => void store.export(name)} />
-          <DatasetCard store={store} />
+          <div class="record-side" inert={isViewer}>
+            <ExportCard state={state} onExport={(name) => void store.export(name)} />
+            <DatasetCard store={store} />
+          </div>
         </div>
         <div class="record-main">
           {view ? (
             <Playback
-              key={view.info.id}
+              key={`${view.info.id} ${view.info.rows}`}
               view={view}
               other={state.other}
               model={state.model}
@@ -128,7 +143,10 @@ function RecordPage({ store, send, sendReplay }: PageProps) {
               onCompare={(id) => void store.compare(id)}
               send={send}
               robot={state}
+              watching={watching}
               sendReplay={sendReplay}
+              onTrim={({ fromS, toS }) => void store.edit({ edit: 'trim', id: view.info.id, fromS, toS })}
+              onDelete={() => void store.delete(view.info.id)}
             />
           ) : (
             <section class="card empty-card" aria-label="Playback">
@@ -140,5 +158,23 @@ function RecordPage({ store, send, sendReplay }: PageProps) {
         </div>
       </div>
     </>
+  );
+}
+
+function Undo({ state: { lastEdit, editProblem }, onUndo }: { state: RecordState; onUndo(): void }) {
+  if (editProblem !== '')
+    return (
+      <p class="small bad" role="alert">
+        {editProblem}
+      </p>
+    );
+  if (lastEdit === null) return null;
+  return (
+    <p class="small undo" role="status" data-testid="undo">
+      <span>{lastEdit.text}</span>
+      <button type="button" class="text-button" data-testid="undo-edit" onClick={onUndo}>
+        Undo
+      </button>
+    </p>
   );
 }

@@ -7,9 +7,11 @@ import type {
   EpisodeQuality,
   RecordRequest,
 } from '../../src/messages/recording.ts';
+import type { Watching } from '../link/control-chip.ts';
 import { milliseconds } from '../panels/labels.ts';
 import { CurvePlot } from './curve-plot.tsx';
 import { curveSets } from './curves.ts';
+import { type Cut, CutRow, useCut } from './cut-row.tsx';
 import { duration, size, verdict, when } from './format.ts';
 import { FrameView } from './frame-view.tsx';
 import { ReplayCard, type ReplayRobot, type SendReplay } from './replay-card.tsx';
@@ -27,14 +29,19 @@ interface Props {
   send(request: RecordRequest): void;
   robot: ReplayRobot;
   sendReplay: SendReplay;
+  watching: Watching | null;
+  onTrim(cut: Cut): void;
+  onDelete(): void;
 }
 
 const LABELS = ['success', 'failure', 'keep', 'drop'];
 
 /** Plays an episode: cameras, joints and the state of each row. */
-export function Playback({ view, other, model, episodes, onCompare, send, robot, sendReplay }: Props) {
+export function Playback(props: Props) {
+  const { view, other, model, episodes, onCompare, send, robot, sendReplay } = props;
   const { info, rows } = view;
   const [at, setAt] = useState(0);
+  const [cut, setCut] = useCut(view);
   const [playing, setPlaying] = useState(false);
   const last = Math.max(0, rows.length - 1);
   usePlaying(playing, view, at, setAt, () => setPlaying(false));
@@ -99,7 +106,16 @@ export function Playback({ view, other, model, episodes, onCompare, send, robot,
           {((row?.timeNs ?? 0) / 1e9).toFixed(2)} / {info.durationS.toFixed(2)} s
         </output>
       </div>
-      <TimeLine view={view} at={at} onPick={setAt} />
+      <TimeLine view={view} at={at} cut={cut} onPick={setAt} />
+      <CutRow
+        view={view}
+        atS={(row?.timeNs ?? 0) / 1e9}
+        cut={cut}
+        setCut={setCut}
+        isDisabled={props.watching?.isViewer ?? false}
+        onTrim={props.onTrim}
+        onDelete={props.onDelete}
+      />
       {curveSets(view).map((set) => (
         <CurvePlot key={set.title} view={view} set={set} at={at} onPick={setAt} />
       ))}
@@ -114,9 +130,11 @@ export function Playback({ view, other, model, episodes, onCompare, send, robot,
           </span>
         </p>
       )}
-      <ReplayCard view={view} robot={robot} send={sendReplay} />
+      <div inert={props.watching !== null}>
+        <ReplayCard view={view} robot={robot} send={sendReplay} />
+      </div>
       <Quality view={view} />
-      <div class="label-row">
+      <div class="label-row" inert={props.watching !== null}>
         <span class="muted">Label</span>
         {LABELS.map((label) => (
           <button
@@ -169,21 +187,9 @@ function Compare({
             ))}
         </select>
       </label>
-      <p class="small muted">
-        Trim or delete it after the export, in{' '}
-        <button type="button" class="text-button" onClick={showDatasets}>
-          Edit a dataset
-        </button>
-        .
-      </p>
     </div>
   );
 }
-
-const showDatasets = (): void =>
-  (
-    document.querySelector('[data-testid="datasets"]') ?? document.getElementById('export-title')
-  )?.scrollIntoView();
 
 function usePlaying(
   playing: boolean,

@@ -1,7 +1,7 @@
 import type { EpisodeInfo } from '../../src/messages/recording.ts';
 
 /** What a key does while episodes are reviewed. */
-export type Review = { kind: 'label'; label: string } | { kind: 'move'; by: number };
+export type Review = { kind: 'label'; label: string } | { kind: 'move'; by: number } | { kind: 'delete' };
 
 const KEYS: Record<string, Review> = {
   k: { kind: 'label', label: 'keep' },
@@ -10,6 +10,7 @@ const KEYS: Record<string, Review> = {
   f: { kind: 'label', label: 'failure' },
   n: { kind: 'move', by: 1 },
   p: { kind: 'move', by: -1 },
+  delete: { kind: 'delete' },
 };
 
 /** Null: the key belongs to something else. */

@@ -1,19 +1,25 @@
 import type { RobotModel } from '../../src/geometry/robot-model.ts';
 import type {
   DatasetEntry,
+  EpisodeEdit,
   EpisodeList,
   EpisodeView,
   ExportJob,
   ReplayJob,
 } from '../../src/messages/console.ts';
 import type { RecorderStatus } from '../../src/messages/recording.ts';
+import type { Watching } from '../link/control-chip.ts';
 import { getJson, postJson } from './api.ts';
+import { duration } from './format.ts';
+import { episodeAfter } from './review-keys.ts';
 
 /** The state of the Record page. Replaced, never mutated. */
 export interface RecordState {
   /** Undefined: not known yet. Null: this operator does not record. */
   recorder: RecorderStatus | null | undefined;
   robotState: string;
+  /** Why this page may not record or label; null: it may. */
+  watching: Watching | null;
   /** Inputs of the operator. */
   inputs: readonly string[];
   replay: ReplayJob | null;
@@ -24,6 +30,9 @@ export interface RecordState {
   /** Shown beside it. */
   other: EpisodeView | null;
   viewProblem: string;
+  /** What was deleted or trimmed last, until it is undone. */
+  lastEdit: { id: string; text: string } | null;
+  editProblem: string;
   job: ExportJob | null;
   exportProblem: string;
   model: RobotModel | null;
@@ -48,6 +57,7 @@ export class RecordStore {
   state: RecordState = {
     recorder: undefined,
     robotState: 'disconnected',
+    watching: null,
     list: null,
     listProblem: '',
     inputs: [],
@@ -56,6 +66,8 @@ export class RecordStore {
     view: null,
     other: null,
     viewProblem: '',
+    lastEdit: null,
+    editProblem: '',
     job: null,
     exportProblem: '',
     model: null,
@@ -104,6 +116,42 @@ export class RecordStore {
     } catch (error) {
       this.set({ viewProblem: (error as Error).message });
     }
+  }
+
+  /** Deletes an episode and goes on to the next one. */
+  async delete(id: string): Promise<void> {
+    const episodes = this.state.list?.episodes ?? [];
+    const next =
+      episodeAfter(episodes, id, 1) === id ? episodeAfter(episodes, id, -1) : episodeAfter(episodes, id, 1);
+    if (!(await this.edit({ edit: 'delete', id })) || this.state.selected !== id) return;
+    if (next !== null && next !== id) await this.select(next);
+    else this.set({ selected: null, view: null, other: null });
+  }
+
+  /** Brings back what was deleted or trimmed last. */
+  async undo(): Promise<void> {
+    const { lastEdit } = this.state;
+    if (lastEdit !== null) await this.edit({ edit: 'restore', id: lastEdit.id });
+  }
+
+  /** True: done. A trimmed or restored episode is shown. */
+  async edit(edit: EpisodeEdit): Promise<boolean> {
+    const info = this.state.list?.episodes.find(({ id }) => id === edit.id);
+    const name = `${info?.task || edit.id} (${duration(info?.durationS ?? 0)})`;
+    this.set({ editProblem: '' });
+    try {
+      const list = await postJson<EpisodeList>('api/episodes', edit);
+      const did = edit.edit === 'delete' ? 'Deleted' : 'Trimmed';
+      this.set({
+        list,
+        lastEdit: edit.edit === 'restore' ? null : { id: edit.id, text: `${did}: ${name}.` },
+      });
+    } catch (error) {
+      this.set({ editProblem: (error as Error).message });
+      return false;
+    }
+    if (edit.edit !== 'delete') await this.select(edit.id);
+    return true;
   }
 
   async refreshDatasets(): Promise<void> {

@@ -1,9 +1,12 @@
 import type { EpisodeView } from '../../src/messages/console.ts';
 import { type EpisodeEventKind, episodeEvents } from '../../src/messages/episode-events.ts';
+import type { Cut } from './cut-row.tsx';
 
 interface Props {
   view: EpisodeView;
   at: number;
+  /** The rest is shown as left out. */
+  cut: Cut;
   onPick(at: number): void;
 }
 
@@ -18,11 +21,13 @@ const MARKS: Record<EpisodeEventKind, string> = {
 };
 
 /** Holds, limits, interventions and sub-tasks over the episode; each jumps to where it began. */
-export function TimeLine({ view, at, onPick }: Props) {
+export function TimeLine({ view, at, cut, onPick }: Props) {
   const { rows } = view;
   const events = episodeEvents(rows);
   const last = Math.max(1, rows.length - 1);
   const percent = (row: number) => `${(100 * row) / last}%`;
+  const share = (seconds: number) =>
+    100 * Math.max(0, Math.min(1, seconds / Math.max(0.001, view.info.durationS)));
   return (
     <div class="time-line" data-testid="time-line">
       <div class="time-track" aria-hidden="true">
@@ -33,6 +38,8 @@ export function TimeLine({ view, at, onPick }: Props) {
             style={{ left: percent(from), width: percent(to - from) }}
           />
         ))}
+        <s style={{ left: 0, width: `${share(cut.fromS)}%` }} />
+        <s style={{ right: 0, width: `${100 - share(cut.toS)}%` }} />
         <b style={{ left: percent(at) }} />
       </div>
       {events.length === 0 ? (

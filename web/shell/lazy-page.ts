@@ -1,6 +1,7 @@
 import type { RobotModel } from '../../src/geometry/robot-model.ts';
 import type { ExportJob, LinkRequest, ReplayJob, ReplayRequest } from '../../src/messages/console.ts';
 import type { DeskRequest, Telemetry } from '../../src/messages/telemetry.ts';
+import type { Watching } from '../link/control-chip.ts';
 import type { FleetLink } from '../link/fleet-link.ts';
 import type { LatencyWindow } from '../panels/latency-window.ts';
 
@@ -21,4 +22,6 @@ export interface LazyPage {
   setModel?(model: RobotModel): void;
   exported?(job: ExportJob): void;
   replayed?(job: ReplayJob): void;
+  /** Null: this page may send requests to the robot. */
+  setWatching?(watching: Watching | null): void;
 }

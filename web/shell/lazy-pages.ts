@@ -2,6 +2,7 @@ import type { RobotModel } from '../../src/geometry/robot-model.ts';
 import type { ExportJob, ReplayJob } from '../../src/messages/console.ts';
 import type { Telemetry } from '../../src/messages/telemetry.ts';
 import { element } from '../dom.ts';
+import type { Watching } from '../link/control-chip.ts';
 import { consoleKind } from './console-kind.ts';
 import type { LazyPage, PageContext } from './lazy-page.ts';
 import type { PageName } from './router.ts';
@@ -27,6 +28,7 @@ export class LazyPages {
   #model: RobotModel | null = null;
   #job: ExportJob | null = null;
   #replay: ReplayJob | null = null;
+  #watching: Watching | null = null;
 
   constructor(context: PageContext) {
     this.#context = context;
@@ -56,6 +58,11 @@ export class LazyPages {
   replayed(job: ReplayJob): void {
     this.#replay = job;
     this.#eachOpen((page) => page.replayed?.(job));
+  }
+
+  setWatching(watching: Watching | null): void {
+    this.#watching = watching;
+    this.#eachOpen((page) => page.setWatching?.(watching));
   }
 
   #eachOpen(act: (page: LazyPage) => void): void {
@@ -88,6 +95,7 @@ export class LazyPages {
     if (this.#model) page.setModel?.(this.#model);
     if (this.#job) page.exported?.(this.#job);
     if (this.#replay) page.replayed?.(this.#replay);
+    page.setWatching?.(this.#watching);
     return page;
   }
 }

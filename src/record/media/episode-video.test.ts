@@ -11,6 +11,7 @@ import { captures, readEpisode } from '../reader.ts';
 import { EpisodeRecorder } from '../recorder.ts';
 import { recoverEpisode } from '../recover.ts';
 import { WALL_NS } from '../test-episode.ts';
+import { trimEpisode } from '../trim.ts';
 import type { OpenPictureEncoder } from './episode-video.ts';
 
 const root = temporaryFolder('episode-video');
@@ -171,6 +172,29 @@ describe('an episode with video', () => {
     assert.deepEqual(
       [...(await captures(damaged, 'front'))],
       shown.filter((_, i) => i < 5 || i >= 8),
+    );
+  });
+
+  it('begins with a key picture after it was trimmed', async () => {
+    const { encoder, recorder, saved, frame, row, clock } = bench('trimmed');
+    const shown: number[] = [];
+    for (let i = 0; i < 12; i++) {
+      shown.push(frame());
+      encoder.answer();
+      row();
+      clock.advanceBy(200e6);
+      recorder.tick();
+    }
+    recorder.request({ kind: 'record', action: 'stop' });
+    const { file } = saved[0]!;
+    const into = file.replace('.mcap', '-part.mcap');
+    const { rows } = await readEpisode(file);
+    trimEpisode(file, rows[6]!.timeNs / 1e9, rows[9]!.timeNs / 1e9, into, '0.0.0');
+    // Every fourth is a key picture: the seventh needs the fifth and sixth.
+    assert.deepEqual([...(await captures(into, 'front'))], shown.slice(4, 10));
+    assert.deepEqual(
+      (await readEpisode(into)).rows.map(({ frames }) => frames['front']!.captureNs),
+      shown.slice(6, 10),
     );
   });
 });
