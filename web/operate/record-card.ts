@@ -2,12 +2,12 @@ import { RecordFlow } from '../../src/desk/record-flow.ts';
 import type { EpisodeList } from '../../src/messages/console.ts';
 import type { EpisodeInfo } from '../../src/messages/recording.ts';
 import type { DeskRequest, Telemetry } from '../../src/messages/telemetry.ts';
-import { TASKS } from '../../src/world/task-list.ts';
 import { element, setAttribute, setText } from '../dom.ts';
 import type { RecordAct } from '../drive/gamepad.ts';
 import { isTyping } from '../drive/keys.ts';
 import { getJson } from '../record/api.ts';
 import { consoleKind } from '../shell/console-kind.ts';
+import { instructionOf } from './task-text.ts';
 
 const WORDS: Record<string, string> = {
   idle: 'ready',
@@ -97,9 +97,6 @@ export class RecordCard {
     setTimeout(() => void loadLast(shown), LISTED_AFTER_MS);
   }
 }
-
-/** What the robot should learn, for a world whose person named nothing else. */
-const instructionOf = (task: string): string => TASKS.find(({ name }) => name === task)?.instruction ?? '';
 
 async function loadLast(id: string): Promise<void> {
   try {

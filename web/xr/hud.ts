@@ -16,6 +16,8 @@ export interface HudState {
   rttMs: number | null;
   tracked: boolean;
   stopping: boolean;
+  /** Recordings kept since the page was opened. */
+  kept: number;
   /** Replaces the state while the wearer's hand is measured. */
   guide: MeasureGuide | null;
 }
@@ -51,7 +53,7 @@ export class Hud {
       problem(hud),
       this.#latency(hud),
       ...(fresh && telemetry?.world ? [taskText(telemetry.world)] : []),
-      ...(fresh && telemetry?.record?.state === 'recording' ? [recordText(telemetry.record)] : []),
+      ...(fresh && telemetry?.record ? [recordText(telemetry.record, hud.kept)] : []),
     ];
     const text = lines.join('\n');
     if (text === this.#drawn) return;
@@ -91,7 +93,7 @@ export class Hud {
     this.#line(state, 16, 66, tone);
     this.#line(cause, 92, 30, '#b4bfcc');
     this.#line(warning, 136, 36, '#f5a524');
-    for (const [i, text] of rest.entries()) this.#line(text, 196 + 46 * i, 30, '#e8edf3');
+    for (const [i, text] of rest.entries()) this.#line(text, 186 + 36 * i, 28, '#e8edf3');
     this.board.show();
   }
 
@@ -132,8 +134,10 @@ function taskText(world: WorldTelemetry): string {
   return `${task?.instruction ?? world.task} ${timeText(world)}, ${scoreText(world)}`;
 }
 
-function recordText({ durationS, task }: RecorderStatus): string {
-  return `recording ${Math.floor(durationS)} s${task === '' ? '' : `: ${task}`}`;
+function recordText({ state, durationS, task }: RecorderStatus, kept: number): string {
+  const count = kept === 0 ? '' : `${kept} kept`;
+  if (state !== 'recording') return count;
+  return [`● recording ${Math.floor(durationS)} s`, task, count].filter(Boolean).join(' · ');
 }
 
 /** The most serious problem, or empty. */

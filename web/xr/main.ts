@@ -1,3 +1,4 @@
+import { RecordFlow } from '../../src/desk/record-flow.ts';
 import { TouchFeel, touchNm } from '../../src/hand/touch-feel.ts';
 import type { AccessMessage, AccessState } from '../../src/messages/console-access.ts';
 import type { Telemetry } from '../../src/messages/telemetry.ts';
@@ -6,6 +7,7 @@ import { ContactTone } from '../feel/tone.ts';
 import { pulseReport } from '../feel/touch.ts';
 import type { ServerMessage } from '../link/messages.ts';
 import { returnAfterPairing } from '../link/paired.ts';
+import { instructionOf } from '../operate/task-text.ts';
 import { listenForPress, listenForStopKeys } from '../panels/stop-keys.ts';
 import { consoleKind } from '../shell/console-kind.ts';
 import { chooseQuality } from '../view/quality.ts';
@@ -14,6 +16,7 @@ import { CameraWall } from './camera-wall.ts';
 import { ConsoleHeadsetLink, type HeadsetLink } from './headset-link.ts';
 import { HeadsetMeasure } from './headset-measure.ts';
 import { Hud } from './hud.ts';
+import { recordButtons } from './record-buttons.ts';
 import { RobotHeadsetLink } from './robot-headset-link.ts';
 import { Room } from './room.ts';
 import { HeadsetSession, type SessionMode } from './session.ts';
@@ -82,6 +85,7 @@ const session = new HeadsetSession({
   ended: show,
 });
 const measure = new HeadsetMeasure((request) => link.send(request));
+const flow = new RecordFlow((request) => link.send(request), instructionOf);
 const buttons = new TouchButtons([
   { label: () => nextStep().label, colour: '#1d4f7c', always: false, press: () => nextStep().act() },
   { label: () => 'HOME', colour: '#2b3644', always: false, press: () => link.send({ kind: 'home' }) },
@@ -107,20 +111,7 @@ const buttons = new TouchButtons([
     press: () => link.send({ kind: 'hand-back' }),
     shown: () => page.telemetry?.operator.isInterrupted === true,
   },
-  {
-    label: () => (isRecording() ? 'SAVE' : 'RECORD'),
-    colour: '#7d1119',
-    always: true,
-    press: () => link.send({ kind: 'record', action: isRecording() ? 'stop' : 'start' }),
-    shown: () => page.telemetry?.record != null,
-  },
-  {
-    label: () => 'DISCARD',
-    colour: '#2b3644',
-    always: false,
-    press: () => link.send({ kind: 'record', action: 'discard' }),
-    shown: () => isRecording(),
-  },
+  ...recordButtons(flow, () => page.telemetry?.record != null),
 ]);
 
 // Beside the large picture, also for a head that is not quite where it was.
@@ -213,6 +204,7 @@ function receive(message: ServerMessage): void {
   feel(message, nowMs);
   hud.add(message);
   measure.show(message, nowMs);
+  if (page.access?.inControl) flow.update(message);
   room.aim(message, nowMs);
   stop.update(message.robot?.state === 'stopped', nowMs);
   cue(message);
@@ -265,8 +257,6 @@ function nextStep(): { label: string; act(): void } {
   return { label: 'DISARM', act: () => link.send({ kind: 'disarm' }) };
 }
 
-const isRecording = (): boolean => page.telemetry?.record?.state === 'recording';
-
 function afterPoses(): void {
   const follows = page.telemetry?.robot?.state === 'engaged';
   const tips = session.findTips();
@@ -292,7 +282,7 @@ function showHud(): void {
   const { inControl = false, holder = null } = access ?? {};
   const tracked = session.packet.left.tracked || session.packet.right.tracked;
   const guide = stop.pending ? null : measure.guide(performance.now());
-  const now = { telemetry, fresh: isFresh(), inControl, holder, over, rttMs, tracked };
+  const now = { telemetry, fresh: isFresh(), inControl, holder, over, rttMs, tracked, kept: flow.kept };
   hud.draw({ ...now, stopping: stop.pending, guide });
 }
 

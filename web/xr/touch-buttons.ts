@@ -14,6 +14,8 @@ export interface TouchButton {
   press(): void;
   /** Default: always. */
   shown?(): boolean;
+  /** Counted downwards; default: the first. */
+  row?: number;
 }
 
 /** Buttons in the scene, pressed with a fingertip or a controller. One press per touch. */
@@ -23,9 +25,13 @@ export class TouchButtons {
   readonly #at = new Vector3();
 
   constructor(buttons: readonly TouchButton[]) {
-    this.#buttons = buttons.map((button, i) => {
+    const inRow = new Map<number, number>();
+    this.#buttons = buttons.map((button) => {
       const board = new Board(SIZE_M, SIZE_M, 1400);
-      board.root.position.x = i * (SIZE_M + GAP_M);
+      const { row = 0 } = button;
+      const column = inRow.get(row) ?? 0;
+      inRow.set(row, column + 1);
+      board.root.position.set(column * (SIZE_M + GAP_M), -row * (SIZE_M + GAP_M), 0);
       this.root.add(board.root);
       return { button, board, label: '', touched: true };
     });
@@ -35,7 +41,11 @@ export class TouchButtons {
   update(tips: readonly Vector3[], following: boolean): void {
     for (const entry of this.#buttons) {
       entry.board.root.visible = entry.button.shown?.() ?? true;
-      if (!entry.board.root.visible) continue;
+      if (!entry.board.root.visible) {
+        // One that appears under a fingertip is not pressed by it.
+        entry.touched = true;
+        continue;
+      }
       this.#draw(entry);
       const touched = tips.some((tip) => {
         this.#at.copy(tip);
