@@ -24,6 +24,7 @@ import { librariesBench } from './libraries/libraries.ts';
 import { liveBench } from './live/live.ts';
 import { loopBench } from './loop/loop.ts';
 import { motionBench } from './motion/motion.ts';
+import { pageBench } from './page/page.ts';
 import { piperBench } from './piper/piper.ts';
 import { playoutBench } from './playout/playout.ts';
 import { profilerBench } from './profiler/profiler.ts';
@@ -76,6 +77,7 @@ const BENCHES: readonly Verb[] = [
   fleetBench,
   consoleBench,
   demonstrationsBench,
+  pageBench,
   librariesBench,
 ];
 const RUN = 'npm run bench --';

@@ -12,15 +12,24 @@ const FINE: Detail = { around: 32, bevelSteps: 4 };
 const COARSE: Detail = { around: 16, bevelSteps: 2 };
 const SOFTWARE = /swiftshader|llvmpipe|softpipe|software|basic render/i;
 
-/** `?quality=low|high` overrides; otherwise a software renderer gets low quality. Null without WebGL2. */
+/** With fewer processors, the page leaves them to robot and operator, which may run on the same machine. */
+const CORES_FOR_30_HZ = 4;
+
+/**
+ * `?quality=low|high` overrides; otherwise a software renderer gets low quality. `?fps=N` limits the pictures per second, 0: does
+ * not. Null without WebGL2.
+ */
 export function chooseQuality(search: string, devicePixelRatio: number): Quality | null {
   const renderer = rendererName();
   if (renderer === null) return null;
-  const requested = new URLSearchParams(search).get('quality');
+  const query = new URLSearchParams(search);
+  const requested = query.get('quality');
   const low = requested === 'low' || (requested !== 'high' && SOFTWARE.test(renderer));
-  // A software frame takes about 30 ms of a core, which robot and operator may need on the same machine.
-  if (low) return { antialias: false, pixelRatio: 1, maxFps: 15, detail: COARSE };
-  return { antialias: true, pixelRatio: Math.min(1.5, devicePixelRatio), maxFps: 0, detail: FINE };
+  const fps = /^\d{1,3}$/.test(query.get('fps') ?? '') ? Number(query.get('fps')) : null;
+  // A software frame takes about 30 ms of a core.
+  const chosenFps = navigator.hardwareConcurrency >= CORES_FOR_30_HZ ? 30 : 15;
+  if (low) return { antialias: false, pixelRatio: 1, maxFps: fps ?? chosenFps, detail: COARSE };
+  return { antialias: true, pixelRatio: Math.min(1.5, devicePixelRatio), maxFps: fps ?? 0, detail: FINE };
 }
 
 function rendererName(): string | null {
