@@ -37,6 +37,7 @@ import { soakBench } from './soak/soak.ts';
 import { supervisorBench } from './supervisor/supervisor.ts';
 import { tailsBench } from './tails/tails.ts';
 import { tasksBench } from './tasks/tasks.ts';
+import { touchBench } from './touch/touch.ts';
 import { transportsBench } from './transports/transports.ts';
 import { videoBench } from './video/video.ts';
 import { wireBench } from './wire/wire.ts';
@@ -53,6 +54,7 @@ const BENCHES: readonly Verb[] = [
   rctpBench,
   tasksBench,
   worldBench,
+  touchBench,
   supervisorBench,
   tailsBench,
   kinematicsBench,

@@ -1,15 +1,15 @@
 import { expectWords, type Given, JSON_OPTION, numberOption, type Verb } from '../../src/cli/arguments.ts';
-import { PROFILES, type ProfileName } from '../../src/wire/emulator/profiles.ts';
 import { loadMujoco } from '../../src/world/mujoco.ts';
 import { print } from '../bench.ts';
 import { environment, environmentText } from '../environment.ts';
 import { beaten, type Cell, type CellSettings, cellOf, cellText, HEAD } from './cell.ts';
+import { linkNamed, SAME_MEAN_NAMES } from './links.ts';
 import { type Paired, pairedText, pairedTimes } from './paired.ts';
 import { runTrial, type Trial } from './trial.ts';
 import { TrialsFile } from './trials-file.ts';
 
 const TASK_NAMES = ['peg', 'stack', 'sort'];
-const LINKS: readonly ProfileName[] = ['off', 'wifi', 'wifi-untuned', '5g', 'wan', 'loss2'];
+const LINKS: readonly string[] = ['off', 'wifi', 'wifi-untuned', '5g', 'wan', 'loss2'];
 const PLAYOUTS = ['none', 'fixed:60', 'adaptive'];
 const FIRST_SEED = 200_000;
 const SEEDS = 5;
@@ -26,7 +26,8 @@ export const tasksBench: Verb = {
 submovements with the errors of a hand, and waits for what it did (bench/tasks/person.ts has the sources). Both roles, playout,
 supervisor and physics are the real ones, on a manual clock, so the load of the machine changes nothing but the time it takes.
 Use 50 seeds or more for figures: about two hours of one core. In pieces: \`--trials trials.jsonl --minutes 5\` keeps every trial in
-that file, ends in time, and goes on from there when it is called again.`,
+that file, ends in time, and goes on from there when it is called again. The links ${SAME_MEAN_NAMES.join(', ')} have the same mean
+delay and show whether the person suffers from its variation.`,
   options: {
     tasks: { type: 'string', value: 'NAMES', about: `default: ${TASK_NAMES.join(',')}` },
     links: { type: 'string', value: 'NAMES', about: `emulated links (default: ${LINKS.join(',')})` },
@@ -68,9 +69,9 @@ function cellsOf(given: Given): CellSettings[] {
   const model = String(given.values['model'] ?? 'ur3');
   const cells: CellSettings[] = [];
   for (const task of list('tasks', TASK_NAMES))
-    for (const link of list('links', LINKS) as ProfileName[])
+    for (const link of list('links', LINKS))
       for (const playout of list('playouts', PLAYOUTS)) {
-        if (PROFILES[link] === undefined) throw new Error(`there is no link ${link}`);
+        linkNamed(link);
         cells.push({ model, task, link, playout });
       }
   return cells;

@@ -9,15 +9,14 @@ import { loadRig } from '../../src/rig/rig.ts';
 import { loadModel } from '../../src/rig/robot-models.ts';
 import { config as worldConfig } from '../../src/robot/drivers/world/config.ts';
 import { WorldDriver } from '../../src/robot/drivers/world/world-driver.ts';
-import { impairmentSchema } from '../../src/wire/emulator/impairment.ts';
 import { LinkModel } from '../../src/wire/emulator/link-model.ts';
-import { PROFILES, type ProfileName } from '../../src/wire/emulator/profiles.ts';
 import { type Peer, peerPort } from '../../src/wire/reactor.ts';
 import { LocalNetwork } from '../../src/wire/transports/local.ts';
 import { OPEN_M } from '../../src/world/gripper-body.ts';
 import type { Mujoco } from '../../src/world/mujoco.ts';
 import type { Task } from '../../src/world/task.ts';
 import { taskNamed } from '../../src/world/task-list.ts';
+import { linkNamed } from './links.ts';
 import { PERSON, Person, type Sight } from './person.ts';
 
 /** Camera, encoder, decoder and screen. */
@@ -39,7 +38,8 @@ export interface TrialSettings {
   model: string;
   task: string;
   seed: number;
-  link: ProfileName;
+  /** For `linkNamed`. */
+  link: string;
   playout: string;
 }
 
@@ -121,8 +121,8 @@ class TrialLink {
   downS = 0;
   readonly #models: readonly LinkModel[];
 
-  constructor(name: ProfileName, seed: number, clock: ManualClock) {
-    const impairment = impairmentSchema.parse(PROFILES[name].impairment);
+  constructor(name: string, seed: number, clock: ManualClock) {
+    const impairment = linkNamed(name);
     const direction = { label: name, impairment, events: [], trace: null, tracePhaseNs: 0 };
     this.#models = ['forward', 'return'].map((way) => new LinkModel(direction, seed, way, clock.nowNs()));
   }

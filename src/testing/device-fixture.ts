@@ -8,6 +8,8 @@ export interface DeviceFixture {
   readonly recoverySagRad?: number;
   /** How close to a still target the controller comes; default 0.01. */
   readonly toleranceRad?: number;
+  /** What the driver reports besides positions and speeds, and nothing else of these; absent: not checked. */
+  readonly touch?: readonly ('effort' | 'external' | 'gripper')[];
   /** How many tests may run at once, each on its own device; default 1. */
   readonly atOnce?: number;
   start(): Promise<RunningDevice>;

@@ -74,6 +74,15 @@ export function testRobot(
           assert.ok(robotNs >= lastNs);
           lastNs = robotNs;
         }
+        if (fixture?.touch === undefined) return;
+        const { effortsNm, externalNm, gripperN } = arm.reading;
+        const known = { effort: effortsNm, external: externalNm, gripper: [gripperN] };
+        const reported = Object.entries(known).filter(([, values]) => values.every(Number.isFinite));
+        assert.deepEqual(
+          reported.map(([what]) => what),
+          fixture.touch,
+          'torques and forces that it reports',
+        );
       });
     });
 

@@ -7,6 +7,7 @@ export function damiaoFixture(name: ArmName): DriverFixture {
   return {
     model: ARMS[name].model,
     skip: needs('Linux') || '',
+    touch: ['effort'],
     atOnce: 12,
     async start() {
       const rig = await DamiaoRig.start(name);

@@ -7,6 +7,7 @@ import { startSimProcess } from '../sim-process.ts';
 
 const fixture: DriverFixture = {
   model: 'piper',
+  touch: ['effort', 'gripper'],
   skip: needs('Linux') || '',
   // Ending a stop cuts the power for a moment: the simulated arm sags.
   recoverySagRad: 0.1,

@@ -7,6 +7,7 @@ import { startSimProcess } from '../sim-process.ts';
 
 const fixture: DriverFixture = {
   model: 'so101',
+  touch: ['effort', 'gripper'],
   skip: needs('Linux') || '',
   atOnce: 3,
   async start() {

@@ -21,9 +21,14 @@ export const startUr = (series: 'cb3' | 'e') =>
 
 const fixture: DriverFixture = {
   model: 'ur3',
+  touch: ['effort', 'external'],
   start: async () => {
     const sim = await startUr('cb3');
-    return { options: urOptions(sim.ready, 'cb3'), kill: sim.kill, stop: sim.stop };
+    return {
+      options: { ...urOptions(sim.ready, 'cb3'), torquePerCurrentNmA: [9, 9, 9, 4, 4, 4] },
+      kill: sim.kill,
+      stop: sim.stop,
+    };
   },
 };
 

@@ -7,6 +7,7 @@ const STEP_MS = 5;
 /** Through rosbridge: over CAN this driver is OpenArm's. */
 const fixture: DriverFixture = {
   model: 'vlai-l1-right',
+  touch: [],
   atOnce: 8,
   async start() {
     const dual = new DualArm();
