@@ -17,19 +17,24 @@ import { camerasReport, camerasText, checksOf } from './report.ts';
 const WARM_UP_S = 2;
 /** Time to start and end the processes. */
 const AROUND_S = 4;
-const CAMERA = 'source: test-pattern, fpsHz: 30, options: { grain: 46 }';
+const TEST_PATTERN = 'source: test-pattern, fpsHz: 30, options: { grain: 46 }';
+const WORLD_CAMERA = 'source: world, widthPx: 320, heightPx: 240, fpsHz: 30';
+/** In both halves: what the cameras cost, not the physics. */
+const WORLD = ['robot.driver=world', 'robot.options.task=sort', 'robot.groundZM=null'];
 
 export const camerasBench: Verb = {
   name: 'cameras',
-  usage: '[--seconds S] [--rounds N] [--with "key=value …"] [--json] [key=value …]',
+  usage: '[--seconds S] [--rounds N] [--world] [--with "key=value …"] [--json] [key=value …]',
   about:
     'The 100 Hz loop with and without two cameras and the recorder, alternating. Exits 1 if they add latency.',
   details: `Runs the two-process demo with robot.playout=none on an encrypted link, alternating between no cameras and two,
 30 Hz and about 50 kB each, encrypted, in the robot process and recorded by the operator. --with adds settings to the
-half with cameras only. First measures the cost of one picture.`,
+half with cameras only. With --world both halves simulate the world, and its cameras front and wrist draw it at 320 × 240.
+First measures the cost of one picture.`,
   options: {
     seconds: { ...SECONDS_OPTION, about: 'seconds to measure in each run (default: 10)' },
     rounds: { type: 'string', value: 'N', about: 'runs of each half (default: 3)' },
+    world: { type: 'boolean', about: 'the simulated world and its two cameras instead of test patterns' },
     with: { type: 'string', value: 'TEXT', about: 'settings for the half with cameras only' },
     json: JSON_OPTION,
   },
@@ -43,7 +48,9 @@ half with cameras only. First measures the cost of one picture.`,
       .split(' ')
       .filter(Boolean);
     const load = meterLoad();
-    const measured = await measure(seconds, rounds, given.overrides, extra);
+    const isWorld = given.values['world'] === true;
+    const common = [...(isWorld ? WORLD : []), ...given.overrides];
+    const measured = await measure(seconds, rounds, common, [...camerasOf(isWorld), ...extra]);
     const report = camerasReport(env, seconds, costs, measured, load());
     const checks = checksOf(report);
     print(given, { ...report, checks }, camerasText(report, checks));
@@ -81,10 +88,15 @@ async function measure(
   return measured;
 }
 
-async function withCameras(extra: readonly string[]): Promise<string[]> {
+const camerasOf = (isWorld: boolean): string[] =>
+  ['front', 'wrist'].map(
+    (name) =>
+      `cameras.list.${name}={ ${isWorld ? `${WORLD_CAMERA}, options: { mount: ${name} }` : TEST_PATTERN} }`,
+  );
+
+async function withCameras(settings: readonly string[]): Promise<string[]> {
   const port = await freeTcpPort('127.0.0.1', 24_753);
-  const cameras = ['front', 'wrist'].map((name) => `cameras.list.${name}={ ${CAMERA} }`);
-  return [`cameras.port=${port}`, ...cameras, 'record.start=engage', 'record.task=bench', ...extra];
+  return [`cameras.port=${port}`, 'record.start=engage', 'record.task=bench', ...settings];
 }
 
 /** Commands of one run after its warm-up. */
