@@ -144,6 +144,24 @@ export class SimMotor {
     this.#set(REGISTER.inputVoltage, Math.round(voltageV * 10));
   }
 
+  /** Torque in current mode; 0 in any other, without torque, and after the watchdog expired. */
+  get drivenNm(): number {
+    const isOn = this.hasTorque && this.get(REGISTER.operatingMode) === MODE.current;
+    if (!isOn || this.get(REGISTER.busWatchdog) === WATCHDOG_EXPIRED) return 0;
+    return signedAt(this.table, REGISTER.goalCurrent.address, 2) * this.type.nmPerUnit;
+  }
+
+  get isCurrentControlled(): boolean {
+    return this.hasTorque && this.get(REGISTER.operatingMode) === MODE.current;
+  }
+
+  /** Something else moves the shaft, with or without torque. */
+  carry(ticks: number): void {
+    this.#ticks = Math.max(this.lowTicks, Math.min(this.highTicks, ticks));
+    this.#present(0);
+    this.#set(REGISTER.presentCurrent, Math.round(this.drivenNm / this.type.nmPerUnit));
+  }
+
   /** A person turns it; works only without torque. */
   turnTo(ticks: number): void {
     if (this.hasTorque) return;
@@ -201,7 +219,7 @@ export class SimMotor {
   }
 
   step(seconds: number, nowMs: number): void {
-    this.#watchdog(nowMs);
+    this.watchdog(nowMs);
     const mode = this.get(REGISTER.operatingMode);
     const followed = mode === MODE.position || mode === MODE.extended || mode === MODE.currentBasedPosition;
     const before = this.#ticks;
@@ -227,7 +245,7 @@ export class SimMotor {
     return (profile === 0 ? TOP_SPEED_RAD_S : Math.min(profile, TOP_SPEED_RAD_S)) / RAD_PER_TICK;
   }
 
-  #watchdog(nowMs: number): void {
+  watchdog(nowMs: number): void {
     const units = this.get(REGISTER.busWatchdog);
     if (units === 0 || units === WATCHDOG_EXPIRED || !this.hasTorque) return;
     if (nowMs - this.#trafficMs <= units * WATCHDOG_UNIT_MS) return;

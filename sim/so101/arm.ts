@@ -1,4 +1,5 @@
 import type { Pty } from '../../src/robot/buses/pty.ts';
+import { HeldJoint } from '../held-joint.ts';
 import { SimServo } from './servo.ts';
 
 /** Steps of the calibrated ranges: those of the model's joints, then the gripper's. */
@@ -10,6 +11,8 @@ const RANGES: readonly (readonly [number, number])[] = [
   [260, 3902],
   [2000, 3400],
 ];
+/** 16.5 kg·cm with a gear of 345:1, the others of a leader by their ratio. Estimates. */
+const LEADER_STALL_NM = [0.9, 1.6, 0.9, 0.68, 0.68];
 const BROADCAST = 0xfe;
 
 /**
@@ -19,6 +22,8 @@ const BROADCAST = 0xfe;
 export class SimArm {
   readonly servos: readonly SimServo[];
   silent = false;
+  #hands: HeldJoint[] = [];
+  #aimRad: readonly number[] = [];
   readonly #pty: Pty;
   readonly #in = new Uint8Array(4096);
   #held: Buffer = Buffer.alloc(0);
@@ -39,15 +44,36 @@ export class SimArm {
     return 1 - (this.servos[5]!.position - min) / (max - min);
   }
 
+  /** Torques of the joints' motors. */
+  get torquesNm(): number[] {
+    return LEADER_STALL_NM.map((nm, i) => nm * this.servos[i]!.pull);
+  }
+
+  /** From now on a hand holds the joints: with torque it is a spring to where `lead` puts it. */
+  hold(): void {
+    this.#hands = this.positionsRad.map((rad) => new HeldJoint(rad));
+    this.#aimRad = this.positionsRad;
+  }
+
   /** Moves it as a person would. */
   lead(jointsRad: readonly number[]): void {
+    this.#aimRad = jointsRad;
     jointsRad.forEach((rad, i) => {
       this.servos[i]!.turnTo(middle(i) + (rad * 4096) / (2 * Math.PI));
     });
   }
 
   step(dtS: number): void {
-    for (const servo of this.servos) servo.step(dtS);
+    this.servos.forEach((servo, i) => {
+      const held = this.#hands[i];
+      if (held === undefined || !servo.isPowered) {
+        held?.place(this.positionsRad[i]!);
+        servo.step(dtS);
+        return;
+      }
+      held.step(dtS, this.#aimRad[i]!, this.torquesNm[i]!);
+      servo.carry(middle(i) + (held.rad * 4096) / (2 * Math.PI));
+    });
   }
 
   /** Answers what has arrived. */

@@ -19,6 +19,10 @@ Commands on standard input: hold (something is between the jaws), free, heat, co
 export const options: Record<string, OptionSpec> = {
   port: { type: 'string', value: 'PATH', about: 'where to put the link to the pseudo-terminal' },
   sway: { type: 'string', value: 'DEG', about: 'how far joint 1 is moved to either side, without power' },
+  held: {
+    type: 'boolean',
+    about: 'a leader in a person’s hand: with torque, a soft spring to where it is moved',
+  },
   json: JSON_OPTION,
 };
 
@@ -43,6 +47,7 @@ export async function run(given: Given, stop: AbortSignal): Promise<number> {
     arm.step(STEP_S);
     narrator.arm(arm.positionsRad, NO_SPEEDS, arm.gripper);
   });
+  if (given.values['held'] === true) arm.hold();
   const act = actions(arm);
   onCommands((word) => act[word]?.(), stop);
   console.log(`sim so101: ready: ${link} → ${pty.path}`);

@@ -1,5 +1,7 @@
 const TABLE_BYTES = 128;
 const MIDDLE = 2048;
+/** The position loop uses all the torque that it is allowed from this error on. */
+const FULL_PULL_STEPS = 60;
 const STALL_STEPS_S = 3000;
 const MAX_STEPS_S2 = 60_000;
 const AT = {
@@ -8,6 +10,7 @@ const AT = {
   offset: 31,
   torque: 40,
   goal: 42,
+  limit: 48,
   lock: 55,
   position: 56,
   speed: 58,
@@ -74,6 +77,22 @@ export class SimServo {
     const lag = this.isPowered ? this.#word(AT.goal) - this.position : 0;
     const load = blocked && lag < 0 ? Math.min(this.#word(48), 400 - lag) : Math.abs(this.#speed) / 10;
     this.#put(AT.load, this.#signMagnitude(Math.round(Math.sign(lag) * load), 10));
+  }
+
+  /** Share of the stall torque with which the position loop pulls, within its torque limit. */
+  get pull(): number {
+    if (!this.isPowered) return 0;
+    const wanted = (this.#word(AT.goal) - this.position) / FULL_PULL_STEPS;
+    const most = this.#word(AT.limit) / 1000;
+    return Math.max(-most, Math.min(most, wanted));
+  }
+
+  /** Something else moves the shaft, with or without torque. */
+  carry(steps: number): void {
+    this.position = steps;
+    this.#speed = 0;
+    this.#put(AT.position, this.#signMagnitude(Math.round(steps), 15));
+    this.#put(AT.load, this.#signMagnitude(Math.round(this.pull * 1000), 10));
   }
 
   /** Moves an unpowered shaft as a person would. */

@@ -24,7 +24,7 @@ import { WORLD_POSE_SIZE, WORLD_STATE } from '../messages/world-state.ts';
 import { BOARD, BOARD_INPUTS, boardWords } from '../operator/board.ts';
 import { LiveFeel } from '../operator/live-feel.ts';
 import { type PersonBoard, personBoard, writePersonBoard } from '../operator/person-board.ts';
-import { stateWatch } from '../operator/state-watch.ts';
+import { inTurn, stateWatch } from '../operator/state-watch.ts';
 import { twoArmTelemetry } from '../operator/two-arm-telemetry.ts';
 import type { Side } from '../rig/arms-config.ts';
 import { savePerson } from '../rig/people.ts';
@@ -126,8 +126,7 @@ export class TelemetryPublisher {
             traced,
             builderOf(arms, stampSource, recorder, trouble),
             anyOf(arms.map((arm) => contactWatch(arm.memory, arm.model.joints.length))),
-            // A policy of two arms has no single state; it reads telemetry.
-            arms.length === 1 ? stateWatch(memory.board, arms[0]!.model.joints.length) : () => null,
+            inTurn(arms.map((arm) => stateWatch(arm.memory.board, arm.model.joints.length, arm.side))),
           ),
         );
       });

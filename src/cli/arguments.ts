@@ -76,7 +76,7 @@ function joinNegatives(args: readonly string[], verb: Verb): string[] {
 
 /** `rig=NAME` among the settings means `--rig NAME`. */
 function takeRig(verb: Verb, given: Given): Given {
-  if (verb.options['rig'] !== RIG_OPTION) return given;
+  if (verb.options['rig']?.value !== RIG_OPTION.value) return given;
   const isRig = (word: string) => word.startsWith('rig=');
   const named = given.overrides.filter(isRig).map((word) => word.slice('rig='.length));
   const overrides = given.overrides.filter((word) => !isRig(word));

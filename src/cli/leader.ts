@@ -1,14 +1,20 @@
 import { createInterface } from 'node:readline';
 import { TeleopError } from '../core/errors.ts';
+import { monotonicClock } from '../core/time/clock.ts';
+import { openTelemetryFeed } from '../desk/telemetry-feed.ts';
 import type { RobotModel } from '../geometry/robot-model.ts';
+import { ForceFeedback, type Unfelt } from '../leader/force-feedback.ts';
 import { JointsSink } from '../leader/joints-sink.ts';
 import { Leader } from '../leader/leader.ts';
+import { leaderBody } from '../leader/leader-arms.ts';
 import { DYNAMIXEL_LEADER, feetechLeader, type LeaderMotors } from '../leader/leader-motors.ts';
 import type { LeaderGripper } from '../leader/leader-pose.ts';
 import { RctpSink } from '../leader/rctp-sink.ts';
+import { oneArm } from '../rig/arms.ts';
+import { loadRig, type Rig } from '../rig/rig.ts';
 import { loadModel } from '../rig/robot-models.ts';
 import { loadCalibration } from '../robot/drivers/so101/calibration-file.ts';
-import { expectWords, type Given, numberOption, type Verb } from './arguments.ts';
+import { expectWords, type Given, numberOption, RIG_OPTION, type Verb } from './arguments.ts';
 import { onEndRequest } from './process.ts';
 
 const OPEN_TICKS = 2280;
@@ -17,16 +23,22 @@ const CLOSED_TICKS = 1670;
 export const leaderVerb: Verb = {
   name: 'leader',
   usage:
-    '--port PATH [--motors dynamixel|feetech] [--calibration FILE] [--to HOST:PORT | --joints PORT] [--model NAME] [--hz HZ] [--baud BAUD] [--spring MA]',
+    '--port PATH [--motors dynamixel|feetech] [--calibration FILE] [--to HOST:PORT | --joints PORT | rig=NAME [--arm SIDE] [key=value …]] [--model NAME] [--hz HZ] [--baud BAUD] [--spring MA]',
   about:
     'Uses a leader arm of Dynamixel or Feetech motors as an input: as a hand over RCTP, or joint by joint to the input "joints".',
   details: `  farhand leader --port /dev/ttyUSB0
   farhand leader --port /dev/ttyUSB1 --to 127.0.0.1:8889
   farhand leader --port /dev/ttyUSB0 --joints 4773
+  farhand leader --port /dev/ttyUSB0 rig=dk1 operator.leader.forceGain=0.02 operator.leader.gravityGain=0.6
   farhand leader --port /dev/ttyACM1 --motors feetech --calibration leader.json --joints 4773   # SO-101
 
 With --joints, an operator on this machine with operator.input=joints maps the joints one to one. Press Enter to make the
 robot follow, slowly at first until it reaches the leader's pose; press Enter again to let go.
+
+With rig=NAME the port, the gains and limits of the leader's torques come from the rig (operator.leader). All are off by default.
+With operator.leader.forceGain the leader's joints feel what the robot meets, while it follows. The torque is passive: it
+never gives back more energy than the person has put in, whatever the network's delay. It ends at once when you let go, the
+robot holds or stops, or its state is missing for 0.1 s. With operator.leader.gravityGain the leader carries its own weight.
 
 Joints are motors 1 to N, the gripper is motor N + 1. The joints move freely; a small current holds the gripper
 open (Dynamixel only). If a motor stops responding, the hand counts as lost and the robot holds. See docs/drivers/dk1.md
@@ -43,6 +55,11 @@ and docs/drivers/so101.md.`,
       value: 'PORT',
       about: 'send joint by joint to the input "joints" on this port',
     },
+    rig: {
+      ...RIG_OPTION,
+      about: 'send joint by joint to the operator of this rig, with its operator.leader',
+    },
+    arm: { type: 'string', value: 'left|right', about: 'which arm of a rig with two' },
     motors: { type: 'string', value: 'MAKE', about: 'dynamixel (default) or feetech (SO-100, SO-101)' },
     calibration: { type: 'string', value: 'FILE', about: 'of a Feetech leader, in LeRobot’s JSON' },
     model: {
@@ -50,7 +67,7 @@ and docs/drivers/so101.md.`,
       value: 'NAME',
       about: 'model of the follower (default: dk1, with feetech so101)',
     },
-    hz: { type: 'string', value: 'HZ', about: 'poses per second (default: 100)' },
+    hz: { type: 'string', value: 'HZ', about: 'poses per second (default: 100, with torques 200)' },
     baud: { type: 'string', value: 'BAUD', about: 'baud rate of the bus (default: 1000000)' },
     spring: { type: 'string', value: 'MA', about: 'current that opens the gripper (default: 100; 0: none)' },
   },
@@ -62,26 +79,89 @@ and docs/drivers/so101.md.`,
         hint: 'Give the serial device, for example --port /dev/ttyUSB0.',
       });
     const ended = new Promise<void>((resolve) => onEndRequest(resolve));
+    const rig = chosenRig(given);
     const { motors, gripper, ...arm } = chosenArm(given);
-    const model = loadModel(String(given.values['model'] ?? arm.model));
+    const model = loadModel(String(given.values['model'] ?? rig?.model ?? arm.model));
+    const joints = jointsSink(given, model, rig);
+    const force = rig === null || joints === null ? null : forceOf(rig, model, motors);
     const settings = {
       baudRate: numberOption(given, 'baud', 9600, 4_500_000) ?? 1_000_000,
       joints: model.joints.length,
-      hz: numberOption(given, 'hz', 10, 500) ?? 100,
+      hz: numberOption(given, 'hz', 10, 500) ?? (force === null ? 100 : 200),
       springMa: arm.hasSpring ? Math.round(numberOption(given, 'spring', 0, 300) ?? 100) : 0,
     };
-    const joints = jointsSink(given, model, gripper);
-    const sink =
-      joints ?? new RctpSink(target(String(given.values['to'] ?? '127.0.0.1:8888')), model, gripper);
-    const leader = await Leader.open({ ...settings, port, sink, gripper, motors });
+    const sink = joints ?? new RctpSink(target(String(given.values['to'] ?? '127.0.0.1:8888')), model);
+    const leader = await Leader.open({ ...settings, port, sink, gripper, motors, force });
     console.log(`leader on ${port} → ${sink.name}`);
     if (joints !== null) onEnter(() => console.log(joints.toggle() ? 'following' : 'let go'));
+    const endForce = rig === null || force === null ? () => {} : feel(rig, given, force);
     await ended;
+    endForce();
     console.log(JSON.stringify(leader.counts));
     await leader.close();
     process.stdin.destroy();
     return 0;
   },
+};
+
+const WATCH_MS = 200;
+
+function chosenRig(given: Given): Rig | null {
+  const name = given.values['rig'];
+  if (typeof name !== 'string') {
+    if (given.overrides.length === 0 && given.values['arm'] === undefined) return null;
+    throw new TeleopError('bad-option', 'settings and --arm need a rig', {
+      hint: 'Add rig=NAME, for example rig=dk1.',
+    });
+  }
+  const { config } = loadRig(name, given.overrides);
+  const side = given.values['arm'];
+  if (config.arms === null && side === undefined) return config;
+  return oneArm(config, String(side ?? ''));
+}
+
+/** Null: nothing is on. */
+function forceOf(rig: Rig, model: RobotModel, { torque }: LeaderMotors): ForceFeedback | null {
+  const { forceGain, gravityGain, maxTorquePercent } = rig.operator.leader;
+  if (forceGain === 0 && gravityGain === 0) return null;
+  const body = leaderBody(model, torque.stallNm, maxTorquePercent);
+  if (gravityGain > 0 && body.links.length === 0)
+    throw new TeleopError('bad-config', `the masses of a leader of "${model.name}" are unknown`, {
+      hint: 'Set operator.leader.gravityGain=0.',
+    });
+  return new ForceFeedback(body, { forceGain, gravityGain });
+}
+
+/** Passes the robot's states on, and prints when the person begins or ceases to feel it. */
+function feel(rig: Rig, given: Given, force: ForceFeedback): () => void {
+  const side = given.values['arm'];
+  const feed = openTelemetryFeed(
+    rig,
+    () => {},
+    (state) => {
+      if (state.side === side) force.robot(state, monotonicClock.nowNs());
+    },
+  );
+  let shown = '';
+  const timer = setInterval(() => {
+    const text =
+      force.unfelt === '' ? 'force feedback on' : `no force feedback: ${UNFELT_TEXT[force.unfelt]}`;
+    if (text !== shown) console.log(text);
+    shown = text;
+  }, WATCH_MS);
+  return () => {
+    clearInterval(timer);
+    feed.close();
+  };
+}
+
+const UNFELT_TEXT: Readonly<Record<Exclude<Unfelt, ''>, string>> = {
+  off: 'operator.leader.forceGain is 0',
+  'let go': 'the robot does not follow; press Enter',
+  silence: 'no state of the robot arrives; is the operator running with this rig?',
+  'not engaged': 'the robot is not engaged',
+  'effort unknown': 'the robot does not report torques from outside; see robot.freeMotion',
+  runaway: 'a joint moved too fast; let go and follow again with Enter',
 };
 
 interface LeaderArm {
@@ -114,10 +194,17 @@ function chosenArm(given: Given): LeaderArm {
   return { motors: feetechLeader(middles), gripper, model: 'so101', hasSpring: false };
 }
 
-function jointsSink(given: Given, model: RobotModel, gripper: LeaderGripper): JointsSink | null {
-  const port = numberOption(given, 'joints', 1, 65_535);
-  if (port === null) return null;
-  if (given.values['to'] === undefined) return new JointsSink(port, model, gripper);
+function jointsSink(given: Given, model: RobotModel, rig: Rig | null): JointsSink | null {
+  const named = numberOption(given, 'joints', 1, 65_535);
+  const ofRig = rig?.operator.inputs['joints']?.['port'];
+  const port = named ?? (given.values['to'] === undefined && ofRig !== undefined ? Number(ofRig) : null);
+  if (port === null) {
+    if (rig === null || given.values['to'] !== undefined) return null;
+    throw new TeleopError('bad-config', `rig ${rig.name} has no port for the input "joints"`, {
+      hint: 'Set operator.inputs.joints.port here and for the operator.',
+    });
+  }
+  if (given.values['to'] === undefined) return new JointsSink(port, model);
   throw new TeleopError('bad-option', '--to and --joints exclude each other', {
     hint: 'Use --to to send a hand, or --joints to send joints.',
   });

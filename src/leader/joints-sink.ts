@@ -1,6 +1,5 @@
 import { createSocket, type Socket } from 'node:dgram';
 import type { RobotModel } from '../geometry/robot-model.ts';
-import { type LeaderGripper, leaderOpen, leaderRad } from './leader-pose.ts';
 import type { LeaderSink } from './sink.ts';
 
 const HOST = '127.0.0.1';
@@ -14,18 +13,16 @@ export class JointsSink implements LeaderSink {
   readonly name: string;
   readonly #port: number;
   readonly #model: RobotModel;
-  readonly #gripper: LeaderGripper;
   readonly #socket: Socket = createSocket('udp4');
   readonly #jointsRad: number[];
   #closed = 1;
   #follows = false;
   #isOpen = true;
 
-  constructor(port: number, model: RobotModel, gripper: LeaderGripper) {
+  constructor(port: number, model: RobotModel) {
     this.name = `joints ${HOST}:${port}`;
     this.#port = port;
     this.#model = model;
-    this.#gripper = gripper;
     this.#jointsRad = [...model.homeRad];
     this.#socket.on('error', () => {});
   }
@@ -41,11 +38,11 @@ export class JointsSink implements LeaderSink {
   }
 
   /** Clamped to the follower's range: a leader may be turned further. */
-  take(ticks: Float64Array): Promise<void> {
+  take(jointsRad: Float64Array, open: number): Promise<void> {
     this.#model.joints.forEach(({ minRad, maxRad }, i) => {
-      this.#jointsRad[i] = Math.max(minRad, Math.min(maxRad, leaderRad(ticks[i]!)));
+      this.#jointsRad[i] = Math.max(minRad, Math.min(maxRad, jointsRad[i]!));
     });
-    this.#closed = 1 - leaderOpen(ticks[this.#model.joints.length]!, this.#gripper);
+    this.#closed = 1 - open;
     return this.#send();
   }
 

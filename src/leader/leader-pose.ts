@@ -23,26 +23,19 @@ export const leaderOpen = (ticks: number, { openTicks, closedTicks }: LeaderGrip
  */
 export class LeaderPose {
   readonly #chain;
-  readonly #joints: Float64Array;
-  readonly #gripper: LeaderGripper;
   readonly #vrFromBase = new Float64Array(4);
   readonly #positionM = new Float64Array(3);
   readonly #quat = new Float64Array(4);
 
-  constructor(model: RobotModel, gripper: LeaderGripper) {
+  constructor(model: RobotModel) {
     this.#chain = createChain(model);
-    this.#joints = new Float64Array(model.joints.length);
-    this.#gripper = gripper;
     quatConjugate(baseFromVr.quatXyzw, this.#vrFromBase);
   }
 
-  /** `ticks`: the joints', then the gripper's. */
-  into(ticks: ArrayLike<number>, out: RctpPacket): void {
-    const joints = this.#joints.length;
-    for (let i = 0; i < joints; i++) this.#joints[i] = leaderRad(ticks[i]!);
-    this.#chain.frame(this.#joints, joints, this.#positionM, this.#quat);
+  into(jointsRad: Float64Array, open: number, out: RctpPacket): void {
+    this.#chain.frame(jointsRad, this.#chain.joints, this.#positionM, this.#quat);
     quatRotate(this.#vrFromBase, this.#positionM, out.positionM);
     quatMultiply(this.#vrFromBase, this.#quat, out.quatXyzw);
-    out.gripper = leaderOpen(ticks[joints]!, this.#gripper);
+    out.gripper = open;
   }
 }

@@ -6,8 +6,9 @@ import { MODE, REGISTER } from '../robot/buses/dynamixel/control-table.ts';
 import { ping, syncRead, syncWrite, write } from '../robot/buses/servo/operations.ts';
 import { serialLine } from '../robot/buses/servo/serial-line.ts';
 import { ServoBus } from '../robot/buses/servo/servo-bus.ts';
+import type { ForceFeedback } from './force-feedback.ts';
 import type { LeaderMotors } from './leader-motors.ts';
-import type { LeaderGripper } from './leader-pose.ts';
+import { type LeaderGripper, leaderOpen, leaderRad } from './leader-pose.ts';
 import type { LeaderSink } from './sink.ts';
 
 export interface LeaderOptions {
@@ -21,6 +22,8 @@ export interface LeaderOptions {
   /** Current that holds the gripper open; 0: none. Only with Dynamixel motors. */
   springMa: number;
   motors: LeaderMotors;
+  /** Torques of the joints; null: they move freely. */
+  force: ForceFeedback | null;
 }
 
 const GOODBYES = 3;
@@ -36,16 +39,21 @@ export class Leader {
   readonly #options: LeaderOptions;
   readonly #bus: ServoBus;
   readonly #ids: number[];
-  readonly #ticks: Float64Array;
+  readonly #jointIds: number[];
+  readonly #raw: number[];
+  readonly #jointsRad: Float64Array;
   readonly #startNs = monotonicClock.nowNs();
   #busy = false;
   #missed = 0;
+  #isClosing = false;
 
   private constructor(options: LeaderOptions, bus: ServoBus) {
     this.#options = options;
     this.#bus = bus;
     this.#ids = Array.from({ length: options.joints + 1 }, (_, i) => i + 1);
-    this.#ticks = new Float64Array(this.#ids.length);
+    this.#jointIds = this.#ids.slice(0, -1);
+    this.#raw = this.#jointIds.map(() => 0);
+    this.#jointsRad = new Float64Array(options.joints);
   }
 
   static async open(options: LeaderOptions): Promise<Leader> {
@@ -69,7 +77,9 @@ export class Leader {
   }
 
   async close(): Promise<void> {
-    const { sink } = this.#options;
+    const { sink, motors, force } = this.#options;
+    this.#isClosing = true;
+    if (this.#bus.isUp && force !== null) await motors.torque.end(this.#bus, this.#jointIds);
     for (let i = 0; i < GOODBYES; i++) await sink.lose(this.#seconds(monotonicClock.nowNs()));
     if (this.#bus.isUp) await this.#relax();
     this.#bus.close();
@@ -85,7 +95,15 @@ export class Leader {
         hint: 'Check its power, `--motors` and `--baud`; lerobot sets these motors to 1000000.',
       });
     await this.#relax();
-    const { springMa, gripper } = this.#options;
+    const { springMa, gripper, force, motors } = this.#options;
+    if (force !== null) {
+      const found = await syncRead(this.#bus, this.#jointIds, motors.presentPosition);
+      await motors.torque.begin(
+        this.#bus,
+        this.#jointIds,
+        this.#jointIds.map((id) => found.get(id) ?? 0),
+      );
+    }
     if (springMa === 0) return;
     const id = this.#ids.at(-1)!;
     await write(this.#bus, id, REGISTER.operatingMode, MODE.currentBasedPosition);
@@ -104,7 +122,7 @@ export class Leader {
   }
 
   async #turn(nowNs: number): Promise<void> {
-    if (this.#busy) return;
+    if (this.#busy || this.#isClosing) return;
     this.#busy = true;
     const found = await syncRead(this.#bus, this.#ids, this.#options.motors.presentPosition);
     const whole = this.#ids.every((id) => found.has(id));
@@ -114,19 +132,33 @@ export class Leader {
   }
 
   async #take(found: ReadonlyMap<number, number>, nowNs: number): Promise<void> {
-    this.#ids.forEach((id, i) => {
-      this.#ticks[i] = this.#options.motors.ticks(found.get(id)!, i);
+    const { motors, sink, gripper, force } = this.#options;
+    const back = this.#missed >= MAX_MISSED;
+    this.#jointIds.forEach((id, i) => {
+      this.#raw[i] = found.get(id)!;
+      this.#jointsRad[i] = leaderRad(motors.ticks(this.#raw[i]!, i));
     });
+    const last = this.#jointIds.length;
+    const open = leaderOpen(motors.ticks(found.get(this.#ids[last]!)!, last), gripper);
     this.#missed = 0;
     this.counts.sent++;
-    await this.#options.sink.take(this.#ticks, this.#seconds(nowNs));
+    await sink.take(this.#jointsRad, open, this.#seconds(nowNs));
+    if (force === null || this.#isClosing) return;
+    if (back) await motors.torque.begin(this.#bus, this.#jointIds, this.#raw);
+    // The instant of the write, not of the read: the torque is held from then on.
+    force.turn(monotonicClock.nowNs(), this.#jointsRad, sink.follows);
+    await motors.torque.apply(this.#bus, this.#jointIds, this.#raw, force.torquesNm);
   }
 
   async #miss(nowNs: number): Promise<void> {
+    const { sink, motors, force } = this.#options;
     this.#missed++;
     this.counts.missed++;
-    if (this.#missed >= MAX_MISSED || this.counts.sent === 0)
-      await this.#options.sink.lose(this.#seconds(nowNs));
+    if (this.#missed < MAX_MISSED && this.counts.sent > 0) return;
+    await sink.lose(this.#seconds(nowNs));
+    if (force === null || this.#isClosing) return;
+    force.lose();
+    await motors.torque.apply(this.#bus, this.#jointIds, this.#raw, force.torquesNm);
   }
 
   #seconds(nowNs: number): number {

@@ -1,12 +1,14 @@
 import { createSocket, type Socket } from 'node:dgram';
 import type { RobotModel } from '../geometry/robot-model.ts';
 import { emptyRctp, encodeRctp, RCTP_BYTES } from '../input/codecs/rctp-codec.ts';
-import { type LeaderGripper, LeaderPose } from './leader-pose.ts';
+import { LeaderPose } from './leader-pose.ts';
 import type { LeaderSink } from './sink.ts';
 
 /** Sends the leader's hand like a headset's, to an operator's `rctp` input. */
 export class RctpSink implements LeaderSink {
   readonly name: string;
+  /** A hand has no clutch here. */
+  readonly follows = false;
   readonly #to: { host: string; port: number };
   readonly #pose: LeaderPose;
   readonly #socket: Socket = createSocket('udp4');
@@ -14,15 +16,15 @@ export class RctpSink implements LeaderSink {
   readonly #bytes = new Uint8Array(RCTP_BYTES);
   #isOpen = true;
 
-  constructor(to: { host: string; port: number }, model: RobotModel, gripper: LeaderGripper) {
+  constructor(to: { host: string; port: number }, model: RobotModel) {
     this.name = `RCTP ${to.host}:${to.port}`;
     this.#to = to;
-    this.#pose = new LeaderPose(model, gripper);
+    this.#pose = new LeaderPose(model);
     this.#socket.on('error', () => {});
   }
 
-  take(ticks: Float64Array, seconds: number): Promise<void> {
-    this.#pose.into(ticks, this.#packet);
+  take(jointsRad: Float64Array, open: number, seconds: number): Promise<void> {
+    this.#pose.into(jointsRad, open, this.#packet);
     this.#packet.tracking = true;
     return this.#send(seconds);
   }

@@ -8,6 +8,8 @@ import { SUPERVISOR_STATES, type SupervisorState } from './robot-state.ts';
  */
 export interface StateSample {
   kind: 'state';
+  /** Which of two arms; absent: there is one. */
+  side?: 'left' | 'right' | undefined;
   /** When the robot reported it, converted to the operator's clock; its arrival while the offset is unknown. */
   measuredNs: number;
   state: SupervisorState;
@@ -21,7 +23,12 @@ export interface StateSample {
 const MAX_BYTES = 8192;
 const numbers = z.array(z.number()).max(64);
 const schema = z.object({
-  ...{ kind: z.literal('state'), measuredNs: z.number(), state: z.enum(SUPERVISOR_STATES) },
+  ...{
+    kind: z.literal('state'),
+    side: z.enum(['left', 'right']).optional(),
+    measuredNs: z.number(),
+    state: z.enum(SUPERVISOR_STATES),
+  },
   ...{ measuredRad: numbers, gripper: z.number(), externalNm: numbers.nullable() },
   gripperN: z.number().nullable(),
 });

@@ -3,7 +3,11 @@ import type { StateSample } from '../messages/state-sample.ts';
 import { BOARD } from './board.ts';
 
 /** Returns the robot's state when it is newer than at the last call; null otherwise. Main thread. */
-export function stateWatch(memory: SharedArrayBuffer, joints: number): () => StateSample | null {
+export function stateWatch(
+  memory: SharedArrayBuffer,
+  joints: number,
+  side: StateSample['side'] | null = null,
+): () => StateSample | null {
   const board = new SnapshotBoard(memory);
   const shown = BOARD.create(joints);
   let sentNs = Number.NEGATIVE_INFINITY;
@@ -15,6 +19,7 @@ export function stateWatch(memory: SharedArrayBuffer, joints: number): () => Sta
     const measuredNs = stateRobotNs - offsetNs;
     return {
       kind: 'state',
+      ...(side === null ? {} : { side }),
       // Never later than its arrival, whatever the offset's error.
       measuredNs: Number.isFinite(measuredNs) ? Math.min(measuredNs, stateReceivedNs) : stateReceivedNs,
       state: shown.robotState,
@@ -23,5 +28,18 @@ export function stateWatch(memory: SharedArrayBuffer, joints: number): () => Sta
       externalNm: Number.isNaN(externalNm[0]) ? null : [...externalNm],
       gripperN: Number.isFinite(gripperN) ? gripperN : null,
     };
+  };
+}
+
+/** Of several arms, in turn. */
+export function inTurn(watches: readonly (() => StateSample | null)[]): () => StateSample | null {
+  let next = 0;
+  return () => {
+    for (let i = 0; i < watches.length; i++) {
+      const state = watches[next]!();
+      next = (next + 1) % watches.length;
+      if (state !== null) return state;
+    }
+    return null;
   };
 }

@@ -57,7 +57,10 @@ const FIRST_LEAD_NS = 40e6;
 export async function runPolicy(options: PolicyOptions): Promise<PolicyCounts> {
   const { rig } = options;
   const past = new StateHistory();
-  const desk = await JointDesk.open(rig, (sample) => past.add(sampledState(sample)));
+  const desk = await JointDesk.open(rig, (sample) => {
+    // Two arms have no single state: their policy reads telemetry.
+    if (sample.side === undefined) past.add(sampledState(sample));
+  });
   const player = createPlayer(options, desk, past);
   try {
     if (!options.isShadow) {

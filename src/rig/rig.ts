@@ -23,6 +23,7 @@ import { MAX_REDUNDANCY } from '../wire/codecs/command.ts';
 import { armsConfig } from './arms-config.ts';
 import { fleetConfig } from './fleet-config.ts';
 import { handPublishConfig } from './hand-publish-config.ts';
+import { leaderConfig } from './leader-config.ts';
 import { loadPerson } from './people.ts';
 
 const port = z.int().min(0).max(65535);
@@ -66,6 +67,7 @@ export const rigSchema = z.strictObject({
       autoArm: z.boolean().default(false).describe('arm the robot once, at first contact, if it is idle'),
       homeSpeedRadS: z.number().min(0.05).max(1).default(0.4).describe('fastest joint while homing'),
       mapper: armMapperConfig.prefault({}),
+      leader: leaderConfig.prefault({}).describe('torques of a leader arm (`farhand leader`)'),
       handPublish: handPublishConfig.prefault({}).describe('stages of a tracked hand, for other programs'),
       hand: handMapperConfig.prefault({}).describe('fingers of a robot hand (models of family hand)'),
       handPlayout: z

@@ -10,7 +10,7 @@ import { decodeRctp, emptyRctp, type RctpPacket } from '../../src/input/codecs/r
 import { JointsSink } from '../../src/leader/joints-sink.ts';
 import { Leader } from '../../src/leader/leader.ts';
 import { DYNAMIXEL_LEADER } from '../../src/leader/leader-motors.ts';
-import { LeaderPose, leaderRad } from '../../src/leader/leader-pose.ts';
+import { LeaderPose, leaderOpen, leaderRad } from '../../src/leader/leader-pose.ts';
 import { RctpSink } from '../../src/leader/rctp-sink.ts';
 import { loadModel } from '../../src/rig/robot-models.ts';
 import { MODE, REGISTER } from '../../src/robot/buses/dynamixel/control-table.ts';
@@ -51,10 +51,13 @@ describe('a leader arm', { skip }, () => {
 
   it('reports the pose of the follower’s flange', () => {
     const packet = emptyRctp();
-    new LeaderPose(model, GRIPPER).into(STAND, packet);
+    new LeaderPose(model).into(
+      Float64Array.from(STAND.slice(0, 6), leaderRad),
+      leaderOpen(STAND[6]!, GRIPPER),
+      packet,
+    );
     assertStands(packet);
-    new LeaderPose(model, GRIPPER).into([...STAND.slice(0, 6), 9999], packet);
-    assert.equal(packet.gripper, 1, 'never more than open');
+    assert.equal(leaderOpen(9999, GRIPPER), 1, 'never more than open');
   });
 
   it('sends its pose as a hand sample, and reports tracking loss when a motor is lost', async () => {
@@ -82,14 +85,11 @@ describe('a leader arm', { skip }, () => {
       baudRate: 1_000_000,
       joints: 6,
       hz: 100,
-      sink: new RctpSink(
-        { host: '127.0.0.1', port: (receiver.address() as AddressInfo).port },
-        model,
-        GRIPPER,
-      ),
+      sink: new RctpSink({ host: '127.0.0.1', port: (receiver.address() as AddressInfo).port }, model),
       gripper: GRIPPER,
       springMa: 100,
       motors: DYNAMIXEL_LEADER,
+      force: null,
     });
     try {
       assertStands(await until(({ tracking }) => tracking));
@@ -133,7 +133,7 @@ describe('a leader arm', { skip }, () => {
       setInterval(() => sim.tick(performance.now()), 1),
       clearInterval,
     );
-    const sink = new JointsSink(port, model, GRIPPER);
+    const sink = new JointsSink(port, model);
     const own = {
       port: pty.path,
       baudRate: 1_000_000,
@@ -142,6 +142,7 @@ describe('a leader arm', { skip }, () => {
       gripper: GRIPPER,
       springMa: 0,
       motors: DYNAMIXEL_LEADER,
+      force: null,
     };
     life.own(await Leader.open({ ...own, sink }), (each) => each.close());
     const isAt = (goal: readonly number[]) =>

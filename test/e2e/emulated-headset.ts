@@ -34,6 +34,26 @@ export async function emulateQuest(context: BrowserContext): Promise<void> {
   }`);
 }
 
+/**
+ * An Android phone: AR on its screen, no VR, no controllers. The page over its camera (`dom-overlay`) is requested but not emulated: a test
+ * sends its pointers to the page itself.
+ */
+export async function emulatePhone(context: BrowserContext): Promise<void> {
+  await context.addInitScript({ path: path.join(root, 'node_modules', 'iwer', 'build', 'iwer.js') });
+  await context.addInitScript(`{
+    const { metaQuest3 } = IWER;
+    window.phone = new IWER.XRDevice({
+      ...metaQuest3,
+      name: 'Android phone',
+      controllerConfig: undefined,
+      supportedSessionModes: ['inline', 'immersive-ar'],
+      supportedFeatures: ['viewer', 'local', 'local-floor'],
+      interactionMode: 'screen-space',
+    });
+    phone.installRuntime({ forceInstall: true });
+  }`);
+}
+
 export type Side = 'left' | 'right';
 
 function leftJointsM(shape: HandShapeName): number[][] {

@@ -104,8 +104,8 @@ describe('an SO-101', { skip: needs('Linux') }, () => {
     await new Promise<void>((resolve) => socket.bind(0, '127.0.0.1', resolve));
     const gripper = { openTicks: 3400, closedTicks: 2000 };
     const leader = await Leader.open({
-      ...{ port, baudRate: 1_000_000, joints: 5, hz: 100, gripper, springMa: 0 },
-      sink: new JointsSink(socket.address().port, model, gripper),
+      ...{ port, baudRate: 1_000_000, joints: 5, hz: 100, gripper, springMa: 0, force: null },
+      sink: new JointsSink(socket.address().port, model),
       motors: feetechLeader([2048, 2048, 2048, 2048, 2081]),
     });
     life.own(leader, (each) => each.close());

@@ -79,6 +79,7 @@ const session = new HeadsetSession({
   room,
   stop,
   followGuesses: new URLSearchParams(location.search).get('guesses') === 'follow',
+  overlay: element('overlay', HTMLElement),
   send: (bytes) => link.sendPoses(bytes),
   frame: afterPoses,
   entered: enterStereo,
@@ -123,7 +124,8 @@ const drawHud = atMostEvery(100, showHud);
 
 room.renderer.setAnimationLoop((nowMs: number, frame?: XRFrame) => {
   if (frame) session.onFrame(frame);
-  room.draw(frame ? session.packet : null, nowMs);
+  // A phone is not seen in front of itself.
+  room.draw(frame && !session.onPhone ? session.packet : null, nowMs);
   page.frames++;
 });
 setInterval(() => {
@@ -133,6 +135,8 @@ setInterval(() => {
 }, 100);
 element('enter-vr', HTMLButtonElement).addEventListener('click', () => void enter('immersive-vr'));
 element('enter-ar', HTMLButtonElement).addEventListener('click', () => void enter('immersive-ar'));
+element('leave', HTMLButtonElement).addEventListener('click', () => session.end());
+element('step', HTMLButtonElement).addEventListener('click', () => nextStep().act());
 element('take', HTMLButtonElement).addEventListener('click', () => link.control('take'));
 const pressStop = () => stop.press(performance.now());
 listenForPress(element('stop', HTMLButtonElement), pressStop);
@@ -159,10 +163,22 @@ async function begin(): Promise<void> {
   const [vr, ar] = [await offered('immersive-vr'), await offered('immersive-ar')];
   element('enter-vr', HTMLButtonElement).disabled = !vr || role === 'viewer';
   element('enter-ar', HTMLButtonElement).disabled = !ar || role === 'viewer';
+  const isPhoneOffered = ar && !vr;
+  setText(
+    element('enter-ar', HTMLButtonElement),
+    isPhoneOffered ? 'Drive with this phone' : 'Enter with passthrough',
+  );
+  element('enter-vr', HTMLButtonElement).hidden = isPhoneOffered;
   if (!isSecureContext)
-    setText(element('why', HTMLElement), 'Headsets need HTTPS, or localhost through `adb reverse`.');
+    setText(
+      element('why', HTMLElement),
+      'Headsets and phones need HTTPS: start the console with console.https=true and pair this device. Or use localhost through `adb reverse`.',
+    );
   else if (!vr && !ar)
-    setText(element('why', HTMLElement), 'No headset found. Open this page in the headset’s browser.');
+    setText(
+      element('why', HTMLElement),
+      'This browser offers neither VR nor AR. Open this page in a headset’s browser, or in Chrome on an Android phone with Google Play Services for AR.',
+    );
   else if (role === 'viewer')
     setText(element('why', HTMLElement), 'Paired as viewer: you can watch and stop the robot.');
 }
@@ -180,10 +196,7 @@ async function enter(mode: SessionMode): Promise<void> {
   try {
     await session.enter(mode);
   } catch (error) {
-    setText(
-      element('why', HTMLElement),
-      `The headset did not start the session: ${(error as Error).message}`,
-    );
+    setText(element('why', HTMLElement), `The session did not start: ${(error as Error).message}`);
   }
 }
 
@@ -258,6 +271,7 @@ function nextStep(): { label: string; act(): void } {
 }
 
 function afterPoses(): void {
+  if (session.onPhone) return;
   const follows = page.telemetry?.robot?.state === 'engaged';
   const tips = session.findTips();
   buttons.update(tips, follows);
@@ -301,6 +315,7 @@ function show(): void {
   setText(element('clutch', HTMLElement), telemetry?.input.clutch ? 'closed' : 'open');
   const stopped = isFresh() && telemetry?.robot?.state === 'stopped';
   setText(element('stop', HTMLElement), stop.pending ? 'stopping…' : stopped ? 'STOPPED' : 'E-STOP');
+  setText(element('step', HTMLButtonElement), nextStep().label);
   element('take', HTMLButtonElement).disabled =
     access === null || access.inControl || access.role === 'viewer';
 }

@@ -2,6 +2,7 @@ import { Vector3 } from 'three';
 import { emptyXr, encodeXr, XR_MAX_BYTES } from '../../src/input/codecs/webxr-codec.ts';
 import type { Grabber } from './camera-wall.ts';
 import { readHands } from './hands.ts';
+import { Fingers, isPhone, readPhone } from './phone.ts';
 import type { Room } from './room.ts';
 import type { HeadsetStop } from './stop.ts';
 
@@ -11,6 +12,8 @@ export interface SessionOptions {
   room: Room;
   stop: HeadsetStop;
   followGuesses: boolean;
+  /** Shown over the camera of a phone, where it takes touches. */
+  overlay: HTMLElement;
   send(bytes: Uint8Array<ArrayBuffer>): void;
   /** Called after the poses of a frame were sent. */
   frame(nowMs: number): void;
@@ -33,11 +36,19 @@ export class HeadsetSession {
   readonly #grabbers: Grabber[] = [0, 1].map(() => ({ at: new Vector3(), pinches: false }));
   readonly #options: SessionOptions;
   readonly #bytes = new Uint8Array(XR_MAX_BYTES);
+  readonly #fingers: Fingers;
   #session: XRSession | null = null;
+  #isPhone = false;
   #recentredMs = Number.NEGATIVE_INFINITY;
 
   constructor(options: SessionOptions) {
     this.#options = options;
+    this.#fingers = new Fingers(options.overlay);
+  }
+
+  /** The session is on a phone's screen. */
+  get onPhone(): boolean {
+    return this.#session !== null && this.#isPhone;
   }
 
   get active(): boolean {
@@ -48,9 +59,13 @@ export class HeadsetSession {
     const { room } = this.#options;
     const session = await navigator.xr!.requestSession(mode, {
       requiredFeatures: ['local-floor'],
-      optionalFeatures: ['hand-tracking', 'layers'],
+      optionalFeatures: ['hand-tracking', 'layers', ...(mode === 'immersive-ar' ? ['dom-overlay'] : [])],
+      ...(mode === 'immersive-ar' && { domOverlay: { root: this.#options.overlay } }),
     });
     this.#session = session;
+    this.#isPhone = isPhone(session);
+    this.#fingers.clear();
+    this.#options.overlay.classList.toggle('phone', this.#isPhone);
     session.addEventListener('end', () => this.#end());
     room.showAround(mode === 'immersive-vr');
     await room.renderer.xr.setSession(session);
@@ -72,7 +87,8 @@ export class HeadsetSession {
     if (space === null) return;
     const { packet } = this;
     packet.takenPageNs = nowMs * 1e6;
-    readHands(frame, space, packet, followGuesses);
+    if (this.#isPhone) readPhone(frame, space, packet, this.#fingers, followGuesses);
+    else readHands(frame, space, packet, followGuesses);
     packet.visible = frame.session.visibilityState === 'visible' && nowMs - this.#recentredMs > RECENTRED_MS;
     stop.checkGestures(packet, nowMs);
     packet.estop = stop.pending;
@@ -120,6 +136,7 @@ export class HeadsetSession {
   /** Opens the clutch: the last packet reports no tracked hands. */
   #end(): void {
     this.#session = null;
+    this.#options.overlay.classList.remove('phone');
     const { packet } = this;
     packet.visible = packet.estop = false;
     packet.left.kind = packet.right.kind = 'none';

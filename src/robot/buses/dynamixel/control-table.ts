@@ -68,7 +68,14 @@ export const XC330: MotorType = {
   nmPerUnit: 0.92 / 800,
   fastReadFirmware: 46,
 };
-export const XL330: MotorType = { ...XC330, name: 'XL330-M077', modelNumber: 1190 };
+/** Of an XL330-M077 at 5 V, with 1.47 A, by the maker's data sheet. */
+export const XL330_STALL_NM = 0.215;
+export const XL330: MotorType = {
+  ...XC330,
+  name: 'XL330-M077',
+  modelNumber: 1190,
+  nmPerUnit: XL330_STALL_NM / 1470,
+};
 export const XC430: MotorType = {
   name: 'XC430-T240BB',
   modelNumber: 1080,
