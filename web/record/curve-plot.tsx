@@ -91,7 +91,7 @@ function createPlot(
       legend: { show: false },
       cursor: { drag: { x: false, y: false }, points: { show: false }, y: false },
       padding: [10, 12, 0, 0],
-      scales: { x: { time: false } },
+      scales: { x: { time: false }, y: { range: (_, least, most) => rangeOf(least, most) } },
       axes: [
         { ...both, grid: { show: false }, size: 20, gap: 2, values: (_, at) => at.map((s) => `${s} s`) },
         {
@@ -99,6 +99,7 @@ function createPlot(
           grid: { stroke: () => css('--line'), width: 1 },
           size: 46,
           gap: 6,
+          space: 24,
           values: (_, at) => at.map(String),
         },
       ],
@@ -110,6 +111,13 @@ function createPlot(
   );
   made.over.addEventListener('click', () => onPick(made.cursor.idx ?? 0));
   return made;
+}
+
+/** Also for a curve that never changes. */
+function rangeOf(least: number | null, most: number | null): [number, number] {
+  const [from, to] = [least ?? 0, most ?? 0];
+  const margin = Math.max(0.1 * (to - from), 0.05);
+  return [from - margin, to + margin];
 }
 
 function drawPosition(plot: uPlot, positionS: number): void {

@@ -38,7 +38,7 @@ export function curveSets({ info, rows }: EpisodeView): CurveSet[] {
       ],
     },
   ];
-  if (info.hasGripper) sets.push({ title: 'Gripper', unit: 'closed', curves: GRIPPER });
+  if (info.hasGripper) sets.push({ title: 'Gripper', unit: 'open 0, closed 1', curves: GRIPPER });
   if (info.hasEffort)
     sets.push({ title: 'Force from outside', unit: 'N·m', curves: perJoint(({ effort }, i) => effort?.[i]) });
   if (info.hasTorque)

@@ -81,6 +81,11 @@ function openNamed(store: RecordStore): void {
   if (name !== undefined) void store.select(name);
 }
 
+/** On a phone the episode is below the list. */
+function bringIntoView(): void {
+  if (matchMedia('(max-width: 820px)').matches) document.getElementById('playback')?.scrollIntoView();
+}
+
 interface PageProps {
   store: RecordStore;
   send(request: RecordRequest): void;
@@ -119,13 +124,13 @@ function RecordPage({ store, send, sendReplay }: PageProps) {
               <h3 id="episodes-title">Episodes</h3>
               <span class="muted">{list ? list.episodes.length : ''}</span>
             </header>
-            <p class="small muted">
+            <p class="small muted review-keys">
               Keys: <kbd>N</kbd> next, <kbd>P</kbd> previous, <kbd>K</kbd> keep, <kbd>D</kbd> drop,{' '}
               <kbd>S</kbd> success, <kbd>F</kbd> failure, <kbd>Del</kbd> delete. An export leaves dropped
               episodes out.
             </p>
             <Undo state={state} onUndo={() => void store.undo()} />
-            <EpisodeTable state={state} onSelect={(id) => void store.select(id)} />
+            <EpisodeTable state={state} onSelect={(id) => void store.select(id).then(bringIntoView)} />
           </section>
           <div class="record-side" inert={isViewer}>
             <ExportCard state={state} onExport={(name) => void store.export(name)} />

@@ -92,6 +92,7 @@ const buttons = new TouchButtons([
   { label: () => 'HOME', colour: '#2b3644', always: false, press: () => link.send({ kind: 'home' }) },
   { label: () => 'STOP', colour: '#d9232e', always: true, press: () => stop.press(performance.now()) },
   {
+    row: 2,
     label: () => (measure.isRunning ? 'CANCEL' : 'MEASURE'),
     colour: '#2b3644',
     always: false,
@@ -99,6 +100,7 @@ const buttons = new TouchButtons([
     shown: () => measure.isOffered,
   },
   {
+    row: 2,
     label: () => 'NEXT',
     colour: '#2b3644',
     always: false,
@@ -106,6 +108,7 @@ const buttons = new TouchButtons([
     shown: () => page.telemetry?.world != null,
   },
   {
+    row: 2,
     label: () => 'HAND BACK',
     colour: '#1d4f7c',
     always: false,

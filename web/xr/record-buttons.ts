@@ -18,19 +18,19 @@ export function recordButtons(flow: RecordFlow, offersRecording: () => boolean):
     },
     {
       row,
-      label: () => 'FAILED',
-      colour: GREY,
-      always: false,
-      press: () => flow.keep('failure'),
-      shown: () => flow.isRecording,
-    },
-    {
-      row,
       label: () => 'REDO',
       colour: GREY,
       always: false,
       press: () => flow.redo(),
       shown: offersRecording,
+    },
+    {
+      row,
+      label: () => 'FAILED',
+      colour: GREY,
+      always: false,
+      press: () => flow.keep('failure'),
+      shown: () => flow.isRecording,
     },
     {
       row,

@@ -25,13 +25,8 @@ export class TouchButtons {
   readonly #at = new Vector3();
 
   constructor(buttons: readonly TouchButton[]) {
-    const inRow = new Map<number, number>();
     this.#buttons = buttons.map((button) => {
       const board = new Board(SIZE_M, SIZE_M, 1400);
-      const { row = 0 } = button;
-      const column = inRow.get(row) ?? 0;
-      inRow.set(row, column + 1);
-      board.root.position.set(column * (SIZE_M + GAP_M), -row * (SIZE_M + GAP_M), 0);
       this.root.add(board.root);
       return { button, board, label: '', touched: true };
     });
@@ -39,6 +34,7 @@ export class TouchButtons {
 
   /** `tips`: in scene coordinates. `following`: only buttons with `always` work. */
   update(tips: readonly Vector3[], following: boolean): void {
+    const inRow: number[] = [];
     for (const entry of this.#buttons) {
       entry.board.root.visible = entry.button.shown?.() ?? true;
       if (!entry.board.root.visible) {
@@ -46,6 +42,10 @@ export class TouchButtons {
         entry.touched = true;
         continue;
       }
+      const { row = 0 } = entry.button;
+      const column = inRow[row] ?? 0;
+      inRow[row] = column + 1;
+      entry.board.root.position.set(column * (SIZE_M + GAP_M), -row * (SIZE_M + GAP_M), 0);
       this.#draw(entry);
       const touched = tips.some((tip) => {
         this.#at.copy(tip);
