@@ -78,5 +78,5 @@ async function show(kind: Kind, name: string, json: boolean): Promise<void> {
   console.log(`${name}: ${plugin.about}`);
   const properties = (schema.properties ?? {}) as Record<string, { default?: unknown; description?: string }>;
   for (const [key, { default: value, description }] of Object.entries(properties))
-    console.log(`  ${key.padEnd(22)}${JSON.stringify(value)?.padEnd(10) ?? ''}${description ?? ''}`);
+    console.log(`  ${key.padEnd(20)}  ${(JSON.stringify(value) ?? '').padEnd(8)}  ${description ?? ''}`);
 }
