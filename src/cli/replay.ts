@@ -44,7 +44,8 @@ be armed, and the operator must have the input "joints" (operator.inputs.joints=
       });
     const { info, rows } = await openSource(source);
     const { config } = loadRig(String(given.values['rig'] ?? 'demo'), given.overrides);
-    checkModel(info, rigModel(config));
+    const model = rigModel(config);
+    checkModel(info, model);
     const speed = numberOption(given, 'speed', 0.1, 2) ?? 1;
     const stop = new AbortController();
     onEndRequest(() => stop.abort());
@@ -55,6 +56,7 @@ be armed, and the operator must have the input "joints" (operator.inputs.joints=
       try {
         return await playEpisode(desk, {
           rows,
+          model,
           speed,
           arm,
           say,

@@ -9,6 +9,7 @@ import type { EpisodeInfo, EpisodeRow } from '../messages/recording.ts';
 
 export interface PlayOptions {
   rows: readonly EpisodeRow[];
+  model: RobotModel;
   /** 1: as recorded. */
   speed: number;
   /** Requests power when the robot has none: only for a simulated one. */
@@ -54,15 +55,42 @@ export function checkModel(info: EpisodeInfo, model: RobotModel): void {
   );
 }
 
+/** Outside a joint's range by more than this, a command was not made for it. */
+const RANGE_SLACK_RAD = 0.1;
+
+/** Before anything moves: what a damaged or foreign file may hold instead of a row of commands. */
+export function checkRows(rows: readonly EpisodeRow[], model: RobotModel): void {
+  if (rows.length === 0) throw badRows('the episode has no rows');
+  const last = rows.findIndex(
+    ({ timeNs }, i) => !(timeNs > (rows[i - 1]?.timeNs ?? Number.NEGATIVE_INFINITY)),
+  );
+  if (last >= 0) throw badRows(`row ${last} is not later than the row before`);
+  for (const [i, { commandRad, commandGripper }] of rows.entries()) {
+    if (commandRad.length !== model.joints.length || !Number.isFinite(commandGripper))
+      throw badRows(`row ${i} is not a command for ${model.name}`);
+    const wrong = model.joints.findIndex(({ minRad, maxRad }, joint) => {
+      const rad = commandRad[joint];
+      return !Number.isFinite(rad) || rad! < minRad - RANGE_SLACK_RAD || rad! > maxRad + RANGE_SLACK_RAD;
+    });
+    if (wrong < 0) continue;
+    const { name } = model.joints[wrong]!;
+    throw badRows(`row ${i} has no command within the range of ${name}: ${commandRad[wrong]} rad`);
+  }
+}
+
+const badRows = (message: string): TeleopError =>
+  new TeleopError('bad-episode', message, {
+    hint: 'Nothing has moved. Choose another episode; this one is damaged or was made for another robot.',
+  });
+
 /**
  * Plays recorded commands into a running operator: it homes to the first pose, and its link and the
  * robot's supervisor check every row. Anything that ends the engagement ends the replay.
  */
 export async function playEpisode(desk: JointDesk, options: PlayOptions): Promise<Played> {
   const { rows, say } = options;
-  const first = rows[0];
-  if (first === undefined)
-    throw new TeleopError('bad-episode', 'the episode has no rows', { hint: 'Choose another episode.' });
+  checkRows(rows, options.model);
+  const first = rows[0]!;
   await desk.take(CONTACT_MS);
   await power(desk, options.arm);
   const playing = new Playing(desk, rows);

@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { rmSync } from 'node:fs';
+import { rmSync, statSync, truncateSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import { after, before, describe, it } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { type LocalRobot, startLocalRobot } from '../../src/app/local-robot.ts';
 import { JointDesk } from '../../src/desk/joint-desk.ts';
 import type { EpisodeRow } from '../../src/messages/recording.ts';
@@ -20,6 +21,8 @@ import { loadRig } from '../../src/rig/rig.ts';
 import { loadModel } from '../../src/rig/robot-models.ts';
 import { PATIENCE } from '../patience.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
+import { until } from '../until.ts';
+import { farhand } from './farhand.ts';
 
 const MODEL = loadModel('ur3');
 const SECONDS = 1.5;
@@ -87,9 +90,15 @@ describe('replay and policy on a simulated robot', () => {
     assert.throws(() => checkModel(info, loadModel('piper')), { code: 'model-mismatch' });
     const desk = await JointDesk.open(robot.rig);
     const said: string[] = [];
+    let furthestRad = 0;
+    const watch = setInterval(() => {
+      const rad = desk.newest?.robot?.measuredRad[0] ?? 0;
+      if (said.length > 1) furthestRad = Math.max(furthestRad, rad - swing(0)[0]!);
+    }, 10);
     try {
       const playing = playEpisode(desk, {
         rows,
+        model: MODEL,
         speed: 1,
         arm: true,
         say: (text) => said.push(text),
@@ -98,14 +107,54 @@ describe('replay and policy on a simulated robot', () => {
       const played = await Promise.race([playing, robot.failed]);
       assert.deepEqual(said, ['moving to the first pose', 'playing']);
       assert.ok(played.complete && played.rows === SECONDS * 100 + 1);
-      // Joints move at up to 0.5 rad/s here: the error comes from the delay of telemetry, playout and arm.
-      assert.ok(played.maxErrorRad < 0.2, `${played.maxErrorRad} rad`);
+      // However late a busy machine makes it, the arm goes as far as the recording, no further, and back.
+      assert.ok(Math.abs(furthestRad - 0.3) < 0.06, `${furthestRad} of 0.3 rad`);
       const measured = desk.newest?.robot?.measuredRad ?? [];
       for (const [i, rad] of rows.at(-1)!.commandRad.entries())
         assert.ok(Math.abs(rad - measured[i]!) < 0.02);
     } finally {
+      clearInterval(watch);
       desk.close();
     }
+  });
+
+  it('does not move for a damaged recording, and says what is wrong with it', async () => {
+    const folder = temporaryFolder('damaged');
+    recordSwing(folder);
+    const file = path.join(folder, `${ID}.mcap`);
+    const [source] = await findEpisodes([file], folder);
+    const { rows } = await openSource(source!);
+    const middle = rows.length >> 1;
+    const changed = (change: (row: EpisodeRow) => EpisodeRow) =>
+      rows.map((row, i) => (i >= middle ? change(row) : row));
+    const nan = changed((row) => ({ ...row, commandRad: row.commandRad.map(() => Number.NaN) }));
+    const stale = changed((row) => ({ ...row, timeNs: rows[middle]!.timeNs }));
+    const desk = await JointDesk.open(robot.rig);
+    try {
+      await until('telemetry', () => desk.newest?.robot != null);
+      const from = [...desk.newest!.robot!.measuredRad];
+      for (const [damaged, reason] of [
+        [nan, /no command within the range/],
+        [stale, /not later than the row before/],
+      ] as const)
+        await assert.rejects(
+          playEpisode(desk, {
+            ...{ rows: damaged, model: MODEL, speed: 1, arm: true },
+            ...{ say: () => {}, onProgress: () => {} },
+          }),
+          reason,
+        );
+      await sleep(500);
+      for (const [i, rad] of desk.newest!.robot!.measuredRad.entries())
+        assert.ok(Math.abs(rad - from[i]!) < 1e-3, `joint ${i} moved`);
+    } finally {
+      desk.close();
+    }
+    truncateSync(file, statSync(file).size / 2);
+    const { code, stderr } = await farhand(['replay', file, '--robot', 'operator.inputs.joints={}']);
+    assert.equal(code, 2);
+    assert.match(stderr, /is unfinished.*bad-episode[\s\S]*farhand recover/);
+    rmSync(folder, { recursive: true, force: true });
   });
 
   it('runs the example policy through the same input', async () => {
