@@ -168,21 +168,23 @@ describe(`hostile JSON over real sockets, seed ${SEED}`, () => {
     rmSync(state, { recursive: true, force: true });
   });
 
-  /** The operator publishes, and is connected to the robot. */
+  /** The operator publishes, and is connected to the robot. On its own socket: replies to probes arrive at the other. */
   async function connected(): Promise<void> {
     let isConnected = false;
+    const own = createSocket('udp4').bind(0, HOST);
+    await once(own, 'listening');
     const listen = (data: Buffer) => {
       isConnected ||= (JSON.parse(data.toString()) as { link: { connected: boolean } }).link.connected;
     };
-    udp.on('message', listen);
+    own.on('message', listen);
     const hello = new Uint8Array(64);
     const length = encodeHello(1, hello);
-    const timer = setInterval(() => void send(telemetry!, hello.slice(0, length)), 200);
+    const timer = setInterval(() => own.send(hello.slice(0, length), telemetry!, HOST), 200);
     try {
       await until('the operator and its robot answer', () => isConnected);
     } finally {
       clearInterval(timer);
-      udp.off('message', listen);
+      own.close();
     }
   }
 

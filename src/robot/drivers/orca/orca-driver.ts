@@ -24,8 +24,8 @@ const HEALTH_CYCLES = 10;
 const QUIET_MARGIN_MS = 60;
 const GOODBYE_MS = 3;
 const GOODBYES = 2;
-/** Attempts to make an overloaded finger limp. */
-const RELEASES = 5;
+/** Attempts to make an overloaded finger limp, or to read what a motor alerts about. */
+const ATTEMPTS = 5;
 
 type Phase = 'off' | 'preparing' | 'on';
 
@@ -289,9 +289,8 @@ export class OrcaDriver implements Driver {
       if (this.cycle.isAlert(i)) {
         this.#alerted = true;
         this.#health.stopped(i);
-        const name = this.#namesOf([this.#ids[i]!]);
-        this.#raise(`${name}: hardware alert`);
-        void this.#diagnose(this.#ids[i]!, name);
+        this.#halt();
+        void this.#diagnose(this.#ids[i]!);
         return;
       }
   }
@@ -323,14 +322,17 @@ export class OrcaDriver implements Driver {
   }
 
   async #release(id: number): Promise<void> {
-    for (let i = 0; i < RELEASES && this.#bus.isUp; i++)
+    for (let i = 0; i < ATTEMPTS && this.#bus.isUp; i++)
       if ((await write(this.#bus, id, REGISTER.torqueEnable, 0)) === 0) return;
   }
 
-  async #diagnose(id: number, name: string): Promise<void> {
-    const flags = await read(this.#bus, id, REGISTER.hardwareError);
-    const what = flags === null ? '' : hardwareErrorText(flags);
-    if (what !== '' && this.#alerted) this.#fault = `${name}: ${what}`;
+  /** The hand holds already; the supervisor keeps the first cause it gets, so the motor is asked before. */
+  async #diagnose(id: number): Promise<void> {
+    let flags: number | null = null;
+    for (let i = 0; i < ATTEMPTS && flags === null && this.#bus.isUp; i++)
+      flags = await read(this.#bus, id, REGISTER.hardwareError);
+    if (this.#disposed || !this.#alerted) return;
+    this.#raise(`${this.#namesOf([id])}: ${hardwareErrorText(flags ?? 0) || 'hardware alert'}`);
   }
 
   async #checkHealth(attempt: number): Promise<void> {
