@@ -9,6 +9,8 @@ const dist = path.join(root, 'dist');
 /** Native packages are loaded where they are installed; `ws` looks for optional ones itself. */
 const { optionalDependencies } = JSON.parse(readFileSync(path.join(root, 'package.json'), 'utf8'));
 const EXTERNAL = [...Object.keys(optionalDependencies), 'ws'];
+/** It hands the whole of zod to plug-ins, its texts in fifty languages too. Bundled, every process and thread would load them. */
+const LIBRARY = path.join(dist, 'src', 'library', 'index.js');
 /**
  * What a session loads. A part holds the modules that the same of these load, so that each loads all of a part or nothing,
  * and no two parts import each other.
@@ -84,7 +86,9 @@ const partOf = (id, context) => {
 const bundle = await rolldown({
   input: Object.fromEntries([...entries].map((file) => [file.slice(0, -3), path.join(dist, file)])),
   platform: 'node',
-  external: (id) => EXTERNAL.some((name) => id === name || id.startsWith(`${name}/`)),
+  external: (id, importer) =>
+    EXTERNAL.some((name) => id === name || id.startsWith(`${name}/`)) ||
+    (id === 'zod' && importer === LIBRARY),
   preserveEntrySignatures: 'allow-extension',
   plugins: [place],
 });

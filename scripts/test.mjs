@@ -20,11 +20,14 @@ const REALTIME_FILES_PER_CORE = 1;
 /** Above this use by other programs the machine counts as busy. */
 const BUSY = 0.7;
 const FILE_LIMIT_MS = 600_000;
+/** Files without deadlines let those with them go first; files in the background let all others. */
+const [NICE_PATIENT, NICE_BEHIND] = [5, 15];
 /** Files of small tests that share a process: starting one costs as much as most of them. */
 const FILES_TOGETHER = 12;
 /** How long each file took last time: the longest start first. Before it has run, its size is the best guess. */
 const TIMES = path.join('dist', '.test-times.json');
-/** Wall and CPU time of every file of the second tier, measured on a quiet machine. */
+/** Except of these, which are short and take long. */
+const LONG = /driver-contract|[\\/](tour|motors|headset-hand|lease|demo|two-arms)\.realtime/;
 
 process.chdir(path.resolve(import.meta.dirname, '..'));
 const args = process.argv.slice(2);
@@ -43,7 +46,7 @@ const times = readJson(TIMES);
 const files = readdirSync('dist', { recursive: true })
   .filter((name) => /^(src|test|bench|sim)[\\/].*\.test\.js$/.test(name))
   .map((name) => path.join('dist', name))
-  .map((file) => ({ file, weight: times[file] ?? statSync(file).size }))
+  .map((file) => ({ file, weight: times[file] ?? (LONG.test(file) ? 1e6 : statSync(file).size) }))
   .sort((a, b) => b.weight - a.weight || (a.file < b.file ? -1 : 1))
   .map(({ file }) => file);
 const isRealtime = (file) => file.endsWith('.realtime.test.js');
@@ -59,6 +62,13 @@ const isSmall = (file) =>
 const hasDeadlines = (file) =>
   /[\\/]test[\\/](contract|damiao|piper|robot)[\\/]|-sdk|orca|openteach|rctp|arms|driver-/.test(file);
 const hasBrowser = (file) => readFileSync(file, 'utf8').includes('/chromium.js');
+/** No robot, device or browser in it has to keep a time: it may wait for the others. */
+const isUnhurried = (file) =>
+  isRealtime(file) &&
+  !hasDeadlines(file) &&
+  !/'(robot|demo|operator|sim|leader|camera|check)'|chromium\.js|(fault|driver|fleet)-rig|joinLocally/.test(
+    readFileSync(file, 'utf8'),
+  );
 
 /** The share of all cores that other programs use: 0 to 1, over half a second. */
 async function loadOfOthers() {
@@ -148,14 +158,19 @@ async function runGroups(groups, run) {
     console.log(`${group.length} files, ${concurrency} at a time, seed ${seed}`);
     const [drawing, others] = [group.filter(hasBrowser), group.filter((file) => !hasBrowser(file))];
     const queue = [...drawing.map((file) => [file]), ...inProcesses(others)];
-    const waiting = queue.map((files) => ({ files, hasBrowser: files.some(hasBrowser) }));
-    await runAdmitted(waiting, concurrency, async ({ files }) => {
+    const waiting = queue.map((files) => ({
+      files,
+      hasBrowser: files.some(hasBrowser),
+      isBackground: !isBusy && jobs === 0 && files.every(isUnhurried),
+    }));
+    await runAdmitted(waiting, concurrency, async ({ files, isBackground }) => {
       const name = String(started++);
       const folder = path.join(run.folder, name);
       const marker = `${run.marker}${name}/`;
       const isPatient =
         !isBusy && files.every((file) => isRealtime(file) && file !== SMOKE && !hasDeadlines(file));
-      const found = await runFiles({ files, seed, folder, marker, limitMs: FILE_LIMIT_MS, isPatient });
+      const nice = isBackground ? NICE_BEHIND : isPatient ? NICE_PATIENT : 0;
+      const found = await runFiles({ files, seed, folder, marker, limitMs: FILE_LIMIT_MS, nice });
       for (const result of found) {
         results.push(result);
         printFile(result, results.length, total);

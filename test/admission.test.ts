@@ -5,6 +5,7 @@ import { pathToFileURL } from 'node:url';
 
 interface Admission {
   hasBrowser: boolean;
+  isBackground?: boolean;
 }
 
 const { admits, runAdmitted } = (await import(
@@ -16,6 +17,7 @@ const { admits, runAdmitted } = (await import(
 
 const plain = (): Admission => ({ hasBrowser: false });
 const page = (): Admission => ({ hasBrowser: true });
+const background = (): Admission => ({ hasBrowser: false, isBackground: true });
 
 describe('test files of the second tier', () => {
   it('run one per core', () => {
@@ -28,6 +30,14 @@ describe('test files of the second tier', () => {
     assert.equal(admits(page(), [page()], 4), true);
     assert.equal(admits(plain(), [page()], 2), true);
     assert.equal(admits(page(), [], 1), true);
+  });
+
+  it('that nothing hurries run beside those, one at a time, and on free cores', () => {
+    assert.equal(admits(background(), [plain(), page()], 2), true);
+    assert.equal(admits(background(), [plain(), page(), background()], 2), false);
+    assert.equal(admits(plain(), [plain(), background()], 2), true);
+    assert.equal(admits(background(), [background()], 2), true);
+    assert.equal(admits(background(), [background(), background()], 2), false);
   });
 
   it('all run, those without a browser beside one with it', async () => {

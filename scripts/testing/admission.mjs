@@ -1,13 +1,15 @@
 // Decides which file of the second tier may start beside those that run.
 
 /**
- * `file`, `running`: { hasBrowser }. One file per core: with more, devices that must reply in time were starved. A browser that
- * renders in software fills a core, and beside another one on two cores a page's test took four times as long as alone: they
- * get half the cores.
+ * `file`, `running`: { hasBrowser, isBackground }. One file per core: with more, devices that must reply in time were starved. A
+ * browser that renders in software fills a core, and beside another one on two cores a page's test took four times as long as
+ * alone: they get half the cores. One more may run in the background, on what the others leave.
  */
 export function admits(file, running, cores) {
-  const browsers = running.filter(({ hasBrowser }) => hasBrowser).length;
-  return running.length < cores && !(file.hasBrowser && browsers >= Math.ceil(cores / 2));
+  const ahead = running.filter(({ isBackground }) => !isBackground);
+  if (file.isBackground) return running.length === ahead.length || running.length < cores;
+  const browsers = ahead.filter(({ hasBrowser }) => hasBrowser).length;
+  return ahead.length < cores && !(file.hasBrowser && browsers >= Math.ceil(cores / 2));
 }
 
 /** Runs all of them, each as soon as it is admitted; those first in the list go first. */

@@ -15,14 +15,14 @@ const GRACE_MS = 5000;
 /** Left there by a browser and its audio server. */
 const FOREIGN = /^(pulse-|\.org\.chromium|playwright)/;
 const KEPT_CHARACTERS = 200_000;
-
-const PATIENT_NICE = 5;
+/** Most of what runs in a file of the second tier runs for a few seconds: V8 would spend as long on optimising it. */
+const OPTIMISE_LATE = '--interrupt-budget=2000000';
 
 /**
  * Returns one result per file. `folder`: for these files alone. `marker`: ends in "/", so that none is a prefix of
- * another. `isPatient`: others run before it where cores are few.
+ * another. `nice`: above 0, others run before it where cores are few.
  */
-export async function runFiles({ files, seed, folder, marker, limitMs, isPatient }) {
+export async function runFiles({ files, seed, folder, marker, limitMs, nice }) {
   const startedMs = performance.now();
   const [temporary, state] = ['tmp', 'state'].map((name) => path.join(folder, name));
   mkdirSync(temporary, { recursive: true });
@@ -33,6 +33,7 @@ export async function runFiles({ files, seed, folder, marker, limitMs, isPatient
     process.execPath,
     [
       '--enable-source-maps',
+      ...(files.every((file) => file.endsWith('.realtime.test.js')) ? [OPTIMISE_LATE] : []),
       `--test-reporter=${reporter}`,
       `--test-reporter-destination=${eventsFile}`,
       own('./test-process.mjs'),
@@ -47,13 +48,14 @@ export async function runFiles({ files, seed, folder, marker, limitMs, isPatient
         TMPDIR: temporary,
         FARHAND_STATE: state,
         FARHAND_SEED: String(seed),
-        // A robot or operator compiles its loops for two seconds before it starts; no test measures latency.
+        // A robot or operator compiles its loops for two seconds before it starts; no test measures latency. With this set,
+        // `farhand` also has V8 optimise late.
         FARHAND_WARM_UP_TICKS: process.env.FARHAND_WARM_UP_TICKS ?? '50',
         [MARKER]: marker,
       },
     },
   );
-  if (isPatient) lowerPriority(child.pid);
+  if (nice > 0) lowerPriority(child.pid, nice);
   let output = '';
   for (const stream of [child.stdout, child.stderr])
     stream.setEncoding('utf8').on('data', (text) => {
@@ -84,10 +86,10 @@ export async function runFiles({ files, seed, folder, marker, limitMs, isPatient
 }
 
 /** Of the process and what it starts; Linux may schedule by session, which then has a priority of its own. */
-function lowerPriority(pid) {
+function lowerPriority(pid, nice) {
   try {
-    setPriority(pid, PATIENT_NICE);
-    writeFileSync(`/proc/${pid}/autogroup`, String(PATIENT_NICE));
+    setPriority(pid, nice);
+    writeFileSync(`/proc/${pid}/autogroup`, String(nice));
   } catch {
     // It has ended, or there are no such groups.
   }
