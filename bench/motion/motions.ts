@@ -241,7 +241,7 @@ function reach(place: Place): Motion | null {
  * Towards the axis of the base, at the first height below the start where the arm meets itself, then across. If it meets
  * something else first at every height: 20 cm above the base.
  */
-function ownBase(place: Place): Motion {
+function ownBase(place: Place, overrides: string[] = []): Motion {
   const { reacher, start } = place;
   const self = { ...reacher, room: reacher.selfRoom };
   let [dropM, contactM, inward]: [number, number, Vec] = [0, 0, [-1, 0, 0]];
@@ -259,7 +259,8 @@ function ownBase(place: Place): Motion {
     if (isFree && self.room(bare.qRad) < 0) break;
   }
   const at = add(start.offsetM, UP, -dropM);
-  return press(place, { name: 'own base', into: inward, across: cross(UP, inward), at, contactM })!;
+  const across = cross(UP, inward);
+  return press(place, { name: 'own base', into: inward, across, at, contactM, overrides })!;
 }
 
 function cone(place: Place, deg: number): Motion {
@@ -419,7 +420,8 @@ export const MOTIONS: Record<string, (place: Place) => Motion | null> = {
   table,
   wall,
   reach,
-  'own base': ownBase,
+  'own base': (place) => ownBase(place),
+  'own base, full speed': (place) => ownBase(place, [FULL_SPEED]),
   'cone 30°': (place) => cone(place, 30),
   'cone 60°': (place) => cone(place, 60),
   'wrist singularity': singularWrist,

@@ -42,7 +42,7 @@ export interface RigResult {
 }
 
 const LINE_RADIUS_M = 0.1;
-const CONTACTS = new Set(['table', 'wall', 'own base']);
+const CONTACTS = new Set(['table', 'wall', 'own base', 'own base, full speed']);
 
 export const GUIDE = 'guide';
 

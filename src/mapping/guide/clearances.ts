@@ -37,6 +37,7 @@ const FIXED_FRAMES = 1;
 const TOOL_FRAMES = 3;
 /** With less room than this, a part presses on another. */
 const PRESSED_M = 0.005;
+const NEAR_SHOULDER_M = 0.01;
 /** Clearance of what is not there. */
 const FAR_M = 1e3;
 
@@ -63,6 +64,10 @@ export class Clearances {
   readonly isFirm: Uint8Array;
   /** 1: one of the parts is the arm's own base, which no joint moves. */
   readonly isBase: Uint8Array;
+  /** 1: the tool may be pressed on the arm's own shoulder, which the first joint turns. */
+  readonly isShoulder: Uint8Array;
+  /** 1: the tool touches that shoulder; 0: it is farther away than NEAR_SHOULDER_M. */
+  shoulderNearness = 0;
   readonly #pose: ArmPose;
   readonly #pairings: readonly Pairing[];
   readonly #walls: readonly Wall[];
@@ -113,13 +118,14 @@ export class Clearances {
       return stopClearanceM(keptM, around.stopM) + Math.min(MARGIN_M, shareOf(keptM) / 4);
     });
     this.isFirm = Uint8Array.from(this.nowM, (_, k) => (this.#isFirmAt(k, model) ? 1 : 0));
-    this.isBase = Uint8Array.from(this.nowM, (_, k) => (this.#isBaseAt(k) ? 1 : 0));
+    this.isBase = Uint8Array.from(this.nowM, (_, k) => (this.#isOn(k, 0) ? 1 : 0));
+    this.isShoulder = Uint8Array.from(this.nowM, (_, k) => this.isFirm[k]! & (this.#isOn(k, 1) ? 1 : 0));
     this.#seesNeighbour = false;
   }
 
-  #isBaseAt(k: number): boolean {
+  #isOn(k: number, frame: number): boolean {
     const pairing = this.#pairings[k];
-    return pairing?.kind === 'arm' && this.#frames[pairing.b] === 0;
+    return pairing?.kind === 'arm' && this.#frames[pairing.b] === frame;
   }
 
   #isFirmAt(k: number, { capsules, joints }: RobotModel): boolean {
@@ -141,6 +147,10 @@ export class Clearances {
     const pairs = this.#pairings.length;
     for (let k = 0; k < pairs; k++) this.#measurePair(this.#pairings[k]!, k, this.nowM);
     for (let n = 0; n < this.#walls.length; n++) this.#measureWall(this.#walls[n]!, pairs + n);
+    let roomM = NEAR_SHOULDER_M;
+    for (let k = 0; k < pairs; k++)
+      if (this.isShoulder[k] === 1) roomM = Math.min(roomM, this.nowM[k]! - this.marginM[k]!);
+    this.shoulderNearness = 1 - Math.max(0, roomM) / NEAR_SHOULDER_M;
   }
 
   /** A part of the arm is about as close to another as it may be. */

@@ -49,6 +49,10 @@ const FAST_RAD_S = 15;
 /** Errors below these count as followed. */
 const FOLLOWED_M = 5e-4;
 const FOLLOWED_RAD = 0.01;
+/** Pressed on the arm's own base, the tool may turn by as much as this to keep the point with the hand. */
+const BASE_YIELD_RAD = 0.6;
+/** Square of the least part of a direction that is worth anything. */
+const LEAST_PART = 0.04;
 const ROUNDS = 3;
 const REACH = -2;
 const SHOULDER = -3;
@@ -90,6 +94,10 @@ export class Guide {
   readonly #errorM = new Float64Array(3);
   readonly #errorRad = new Float64Array(3);
   readonly #missedM = new Float64Array(3);
+  /** All of the error of orientation. */
+  #turnedRad = 0;
+  /** What a contact takes off without the motion that it does not hinder. */
+  readonly #aside = new Float64Array(3);
   readonly #moving: Float64Array;
   readonly #turning: Float64Array;
   readonly #stretch = new Float64Array(3);
@@ -158,8 +166,10 @@ export class Guide {
       this.#measure();
       if (step === 0) {
         this.#damp(dtS);
-        // Met from one side, the arm's own base must not hold the tool there.
-        this.#directions.roll(this.#clearances.isBase, this.#clearances.away, this.#movedM);
+        // Met from one side, the arm's own base and shoulder must not hold the tool there.
+        const { away, isBase, isShoulder } = this.#clearances;
+        this.#directions.roll(isBase, away, this.#movedM);
+        this.#directions.roll(isShoulder, away, this.#movedM * this.#clearances.shoulderNearness);
       }
       this.#aim();
       this.#project();
@@ -250,6 +260,7 @@ export class Guide {
     this.#pose.placeCapsules();
     this.#clearances.measure();
     this.#shoulder.measure();
+    this.#jacobians();
     if (this.#reach === null) return;
     const { shoulder, wrist, mostM } = this.#reach;
     const spanM = distanceM(this.#pose, shoulder, wrist);
@@ -287,12 +298,13 @@ export class Guide {
           wanted[3 * i + 2]! * frames[flange + 4 * k + 2]!;
     quatFromMatrix(this.#relative, this.#quat);
     rotvecFromQuat(this.#quat, this.#errorRad);
+    this.#turnedRad = Math.sqrt(square(this.#errorRad));
     shorten(this.#errorRad, MAX_STEP_RAD);
   }
 
   /**
    * Takes off the part of the motion that presses the tool on something firm. Otherwise the program would tilt the tool
-   * to bring the point closer.
+   * to bring the point closer. On the arm's own base it may, within bounds: what it meets there is askew to the hand.
    */
   #project(): void {
     const { nowM, away, isFirm } = this.#clearances;
@@ -302,12 +314,28 @@ export class Guide {
     this.#pressedM = 0;
     for (let round = 0; round < ROUNDS; round++) {
       for (let k = 0; k < nowM.length; k++)
-        if (isFirm[k] === 1 && nowM[k]! < NEAR_M)
-          this.#takeOff(away, k * 3, Math.min(0, this.#lowM[k]! - nowM[k]!), k);
+        if (isFirm[k] === 1 && nowM[k]! < NEAR_M) {
+          const least = Math.min(0, this.#lowM[k]! - nowM[k]!);
+          if (this.#clearances.isShoulder[k] === 0) this.#takeOff(away, k * 3, least, k);
+          else if (this.#leaveTurning(away, k * 3)) this.#takeOff(this.#aside, 0, least, k);
+        }
       if (this.#reach !== null)
         this.#takeOff(this.#stretch, 0, Math.min(0, this.#leastReachM - this.#reachM), REACH);
     }
     for (let i = 0; i < 3; i++) this.#missedM[i]! -= error[i]!;
+  }
+
+  /** The shoulder turns with the first joint: near it, motion round the base's axis is left. False: nothing else is. */
+  #leaveTurning(normals: Float64Array, at: number): boolean {
+    const round = this.#moving;
+    const leverM2 = dot3(round, 0, round, 0);
+    const nearness = this.#clearances.shoulderNearness;
+    const share = leverM2 > 0 ? (nearness * dot3(round, 0, normals, at)) / leverM2 : 0;
+    for (let i = 0; i < 3; i++) this.#aside[i] = normals[at + i]! - share * round[i]!;
+    const part = square(this.#aside);
+    if (part < LEAST_PART) return false;
+    for (let i = 0; i < 3; i++) this.#aside[i]! /= Math.sqrt(part);
+    return true;
   }
 
   #takeOff(normals: Float64Array, at: number, least: number, which: number): void {
@@ -315,7 +343,9 @@ export class Guide {
     const along = error[0]! * normals[at]! + error[1]! * normals[at + 1]! + error[2]! * normals[at + 2]!;
     if (along >= least) return;
     const slot = which < 0 ? this.#clearances.size : which;
-    const offM = (least - along) / this.#directions.touch(slot, normals, at);
+    const yields = which >= 0 && this.#clearances.isBase[which] === 1;
+    const firmness = yields ? Math.min(1, this.#turnedRad / BASE_YIELD_RAD) : 1;
+    const offM = (firmness * (least - along)) / this.#directions.touch(slot, normals, at);
     const { away } = this.#directions;
     for (let i = 0; i < 3; i++) error[i]! += offM * away[3 * slot + i]!;
     if (offM <= this.#pressedM) return;
@@ -325,7 +355,6 @@ export class Guide {
 
   /** States the program of one step. */
   #state(): void {
-    this.#jacobians();
     this.#cost();
     const program = this.#program;
     const { qRad } = this;
