@@ -57,6 +57,8 @@ describe('the evaluator of the motion bench', () => {
       scale: 1,
       limits: { velocityRadS: [], accelerationRadS2: [], jerkRadS3: [] },
       room: null,
+      groundZM: null,
+      stopM: 0,
     };
     const at = wantedOf(motion.samples, 1);
     const cycles = (off: (tS: number) => number[]): Judged[] =>

@@ -18,6 +18,17 @@ limits = [
     mink.ConfigurationLimit(model),
     mink.VelocityLimit(model, {f"j{i + 1}": v for i, v in enumerate(asked["velocityRadS"])}),
 ]
+if asked["clearM"] is not None:
+    parts = [model.geom(n).name for n in range(model.ngeom)]
+    parts = [name for name in parts if name.startswith("part") and model.geom(name).bodyid[0] > 1]
+    limits.append(
+        mink.CollisionAvoidanceLimit(
+            model,
+            [(["table"], parts)],
+            minimum_distance_from_collisions=asked["clearM"],
+            collision_detection_distance=asked["clearM"] + 0.1,
+        )
+    )
 rows = []
 for target in asked["targets"]:
     rotation = mink.SO3.from_matrix(np.array(target["r"]).reshape(3, 3))

@@ -31,6 +31,9 @@ export interface JudgeSettings {
   scale: number;
   limits: Limits;
   room: ((qRad: ArrayLike<number>) => number) | null;
+  /** What mink is told of the table; the room knows it too. */
+  groundZM: number | null;
+  stopM: number;
 }
 
 /** Figures of one motion, worst of its segments. */

@@ -5,7 +5,7 @@ import type { RobotModel } from '../../src/geometry/robot-model.ts';
 import { wantedOf, wantedTurnOf } from './hand-script.ts';
 import type { Judged, JudgeSettings } from './judge.ts';
 import type { Motion } from './motions.ts';
-import { type Arm, add, pose, product, times, turned, type Vec } from './screw-kinematics.ts';
+import { type Arm, add, norm, pose, product, times, turned, type Vec } from './screw-kinematics.ts';
 
 const SCRIPT = path.join(packageRoot, 'bench', 'motion', 'follow_with_mink.py');
 const PYTHON = process.env['PYTHON'] ?? 'python3';
@@ -18,14 +18,14 @@ export function whyNoMink(): string | null {
   python3 -m venv mink && mink/bin/pip install mink quadprog && PYTHON=mink/bin/python npm run bench -- motion --mink`;
 }
 
-/** mink gets the hand's wanted pose in every control cycle, with no delay, filter or acceleration limit. */
+/** mink gets the hand's wanted pose in every control cycle, with no delay, filter or acceleration limit, and the table. */
 export function followByMink(
   model: RobotModel,
   motion: Motion,
   settings: JudgeSettings,
   hz: number,
 ): Judged[] {
-  const { arm, lead, homeRad, scale, limits } = settings;
+  const { arm, lead, homeRad, scale, limits, groundZM, stopM } = settings;
   const { frames } = pose(arm, homeRad);
   const at = wantedOf(motion.samples, scale);
   const turn = wantedTurnOf(motion.samples);
@@ -35,7 +35,8 @@ export function followByMink(
     r: product(matrixOf(turn(n / hz)), frames[arm.joints]!.r),
   }));
   const asked = {
-    mjcf: mjcfOf(model, arm),
+    mjcf: mjcfOf(model, arm, groundZM),
+    clearM: groundZM === null ? null : stopM,
     lead,
     dtS: 1 / hz,
     homeRad,
@@ -67,8 +68,18 @@ function matrixOf([x, y, z, w]: Vec): number[] {
   ];
 }
 
+/** A capsule of no length is a sphere. */
+function geomOf({ fromM, toM, radiusM }: RobotModel['capsules'][number], k: number): string {
+  const shape =
+    norm(add(toM, fromM, -1)) > 1e-6
+      ? `fromto="${[...fromM, ...toM].join(' ')}"`
+      : `pos="${fromM.join(' ')}"`;
+  const type = shape.startsWith('fromto') ? 'capsule' : 'sphere';
+  return `<geom name="part${k}" type="${type}" ${shape} size="${radiusM}" mass="0"/>`;
+}
+
 /** The arm as a MuJoCo model: one body per frame, named by its number. */
-function mjcfOf({ joints }: RobotModel, { screws, zero }: Arm): string {
+function mjcfOf({ joints, capsules }: RobotModel, { screws, zero }: Arm, groundZM: number | null): string {
   const text = (v: Vec) => v.map((value) => value.toPrecision(12)).join(' ');
   const open = screws.map(({ axis, point }, i) => {
     const [parent, own] = [zero[i]!, zero[i + 1]!];
@@ -78,7 +89,10 @@ function mjcfOf({ joints }: RobotModel, { screws, zero }: Arm): string {
     const { minRad, maxRad } = joints[i]!;
     return `<body name="${i + 1}" pos="${text(pos)}" xyaxes="${text([r[0]!, r[3]!, r[6]!, r[1]!, r[4]!, r[7]!])}">
 <joint name="j${i + 1}" axis="${text(times(back, axis))}" pos="${text(times(back, add(point, own.p, -1)))}" range="${minRad} ${maxRad}"/>
-<geom size="0.01" mass="0.1" contype="0" conaffinity="0"/>`;
+<geom size="0.01" mass="0.1" contype="0" conaffinity="0"/>
+${capsules.map((capsule, k) => (capsule.frame === i + 1 ? geomOf(capsule, k) : '')).join('')}`;
   });
-  return `<mujoco><compiler angle="radian" autolimits="true"/><worldbody>${open.join('\n')}${'</body>'.repeat(open.length)}</worldbody></mujoco>`;
+  const table =
+    groundZM === null ? '' : `<geom name="table" type="plane" pos="0 0 ${groundZM}" size="2 2 0.1"/>`;
+  return `<mujoco><compiler angle="radian" autolimits="true"/><worldbody>${table}${open.join('\n')}${'</body>'.repeat(open.length)}</worldbody></mujoco>`;
 }

@@ -42,7 +42,8 @@ export interface RigResult {
 }
 
 const LINE_RADIUS_M = 0.1;
-const CONTACTS = new Set(['table', 'wall', 'own base', 'own base, full speed']);
+/** Contacts that mink is not told of. */
+const UNTOLD = new Set(['wall', 'own base', 'own base, full speed']);
 
 export const GUIDE = 'guide';
 
@@ -88,9 +89,13 @@ export async function runRig({
       put(stopping, name, judge(motion, runs[stopping], settings));
     }
     if (before !== null) put('before', name, judge(motion, simulateThere(before, column, motion), settings));
-    if (mink && !CONTACTS.has(name)) {
+    if (mink && !UNTOLD.has(name)) {
       const followed = followByMink(model, motion, settings, config.robot.controlHz);
-      put('mink', name, judge(motion, followed, { ...settings, room: null }));
+      put(
+        'mink',
+        name,
+        judge(motion, followed, { ...settings, room: name === 'table' ? settings.room : null }),
+      );
     }
     if (svgDir !== null)
       picture(path.join(svgDir, pictureName(column.name, name)), {
@@ -157,6 +162,8 @@ function settingsOf({ rig, overrides }: Column, motion: Motion): JudgeSettings {
       jerkRadS3: share(({ maxJerkRadS3 }) => maxJerkRadS3, robot.jerkPercent),
     },
     room: roomOf(model, arm, { ...robot, workspace: common([model.workspace, robot.workspace]) }),
+    groundZM: robot.groundZM,
+    stopM: robot.stopM,
   };
 }
 
