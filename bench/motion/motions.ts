@@ -421,7 +421,7 @@ export const MOTIONS: Record<string, (place: Place) => Motion | null> = {
   wall,
   reach,
   'own base': (place) => ownBase(place),
-  'own base, full speed': (place) => ownBase(place, [FULL_SPEED]),
+  'own base at 100 %': (place) => ownBase(place, [FULL_SPEED]),
   'cone 30°': (place) => cone(place, 30),
   'cone 60°': (place) => cone(place, 60),
   'wrist singularity': singularWrist,

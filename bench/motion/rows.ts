@@ -56,8 +56,8 @@ export const ROWS: readonly Row[] = [
   ...pressRows('own base', 0.8),
   { ...most('  share of the nearest place', ['own base'], 'nearestShare', 0, ''), open: true },
   { ...most('  least time to go there', ['own base'], 'leastS', 0, 's'), open: true },
-  ...pressRows('own base, full speed', 0.8),
-  most('presses: behind without a cause', [...PRESSES, 'own base', 'own base, full speed'], 'silent', 0, ''),
+  ...pressRows('own base at 100 %', 0.8),
+  most('presses: behind without a cause', [...PRESSES, 'own base', 'own base at 100 %'], 'silent', 0, ''),
   ...TURNS.flatMap((name) => [
     most(`${name}: position`, [name], 'offMm', 5),
     most('  branch changes', [name], 'branch', 0, ''),

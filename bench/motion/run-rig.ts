@@ -43,7 +43,7 @@ export interface RigResult {
 
 const LINE_RADIUS_M = 0.1;
 /** Contacts that mink is not told of. */
-const UNTOLD = new Set(['wall', 'own base', 'own base, full speed']);
+const UNTOLD = new Set(['wall', 'own base', 'own base at 100 %']);
 
 export const GUIDE = 'guide';
 
