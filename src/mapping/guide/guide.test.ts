@@ -28,12 +28,15 @@ class Arm {
   readonly quatXyzw = new Float64Array(4);
   readonly #chain;
 
-  constructor(name: string, around: Partial<GuideOptions['around']> = {}) {
+  readonly #lead: number;
+
+  constructor(name: string, around: Partial<GuideOptions['around']> = {}, lead?: number) {
     this.model = load(name);
+    this.#lead = lead ?? this.model.joints.length;
     const { joints } = this.model;
     this.#chain = createChain(this.model);
     this.guide = new Guide(this.model, {
-      lead: joints.length,
+      lead: this.#lead,
       around: { ...NOTHING, ...around },
       minRad: joints.map(({ minRad }) => minRad),
       maxRad: joints.map(({ maxRad }) => maxRad),
@@ -49,7 +52,9 @@ class Arm {
   }
 
   look(qRad: ArrayLike<number> = this.guide.qRad): void {
-    this.#chain.frame(Float64Array.from(qRad), this.model.joints.length, this.placeM, this.quatXyzw);
+    const q = Float64Array.from(qRad);
+    this.#chain.frame(q, this.#lead, this.placeM, this.quatXyzw);
+    this.#chain.frame(q, this.model.joints.length, new Float64Array(3), this.quatXyzw);
   }
 
   /** The wrist may be behind; wait for it. */
@@ -195,6 +200,38 @@ describe('a guided motion', () => {
       arm.rest(start, turn);
       assert.ok(farthest(arm.guide.qRad, arm.model.homeRad) < 0.05, `${name}: ${arm.guide.qRad}`);
     }
+  });
+
+  it('goes round its own shoulder', () => {
+    const arm = new Arm('ur3', {}, 3);
+    const [turn, start] = [arm.quatXyzw.slice(), [...arm.placeM]];
+    const pressed = arm.drag(start, [-0.21, 0, 0], turn);
+    const slid = arm.drag(pressed, [0, -0.15, 0], turn);
+    arm.rest(slid, turn);
+    assert.ok(farthest(arm.placeM, slid) < 1e-3, `${farthest(arm.placeM, slid)} m from the hand`);
+    assert.ok(quatAngleRad(arm.quatXyzw, turn) < 0.01);
+    arm.drag(slid, [0.21, 0.15, 0], turn);
+    arm.rest(start, turn);
+    assert.ok(farthest(arm.guide.qRad, arm.model.homeRad) < 0.05, `${arm.guide.qRad}`);
+  });
+
+  it('turns the tool on its own base, within bounds, to stay with the hand, and back', () => {
+    const arm = new Arm('openarm');
+    const [turn, start] = [arm.quatXyzw.slice(), [...arm.placeM]];
+    const asked = [0.147 - start[0]!, -0.005 - start[1]!, 0.484 - start[2]!];
+    let turnedRad = 0;
+    const note = () => {
+      turnedRad = Math.max(turnedRad, quatAngleRad(arm.quatXyzw, turn));
+    };
+    const pressed = arm.drag(start, asked, turn, note);
+    const from = [...arm.placeM];
+    const slid = arm.drag(pressed, [-0.082, -0.126, 0], turn, note);
+    const sideways = (0.082 * (from[0]! - arm.placeM[0]!) + 0.126 * (from[1]! - arm.placeM[1]!)) / 0.15 ** 2;
+    assert.ok(sideways > 0.8, `${sideways} of the hand's motion`);
+    assert.ok(turnedRad > 0.1 && turnedRad < 0.65, `${turnedRad} rad`);
+    arm.drag(slid, [0.082 - asked[0]!, 0.126 - asked[1]!, -asked[2]!], turn);
+    arm.rest(start, turn);
+    assert.ok(quatAngleRad(arm.quatXyzw, turn) < 0.01, `${quatAngleRad(arm.quatXyzw, turn)} rad`);
   });
 
   it('returns to its branch after turning through the wrist’s singularity', () => {
