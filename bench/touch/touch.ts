@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
+import type { Browser } from 'playwright-core';
 import { runDemo } from '../../src/app/run-demo.ts';
 import { expectWords, type Given, JSON_OPTION, numberOption, type Verb } from '../../src/cli/arguments.ts';
 import { type Percentiles, percentiles } from '../../src/core/statistics/percentiles.ts';
@@ -8,6 +9,7 @@ import { readTraceParts } from '../../src/trace/read-file.ts';
 import { PROFILES, type ProfileName } from '../../src/wire/emulator/profiles.ts';
 import { launchChromium } from '../../test/e2e/chromium.ts';
 import { print } from '../bench.ts';
+import { PageDesk } from '../demonstrations/page-desk.ts';
 import { environment, environmentText } from '../environment.ts';
 import { interrupted } from '../interrupt.ts';
 import { type Check, checkText } from '../text-table.ts';
@@ -43,7 +45,7 @@ export const touchBench: Verb = {
   name: 'touch',
   usage: '[--links NAMES] [--seconds S] [--json]',
   about: 'From a contact of the arm to the pulse of a gamepad, in a browser, over emulated links.',
-  details: `An expert sorts cubes in the simulated world; a page in Chromium has a simulated gamepad. Every pulse is a line of the
+  details: `A simulated person sorts cubes by keys, in a page in Chromium that has a simulated gamepad. Every pulse is a line of the
 trace. The bound holds at the 95th percentile: a pulse may take ${MOST_MS} ms beyond the link's one-way time. Needs Chromium and a
 quiet machine of two cores or more: physics, three processes and a browser that draws in software share it.`,
   options: {
@@ -82,13 +84,12 @@ async function runOver(link: ProfileName, seconds: number): Promise<Run> {
   try {
     const result = await runDemo({
       rig: 'world',
-      overrides: ['console.port=0', 'cameras.list={}', `trace.dir=${dir}`],
+      overrides: [
+        ...['console.port=0', 'cameras.list={}', 'operator.input=page'],
+        ...[`trace.dir=${dir}/traces`, `record.dir=${dir}/recordings`],
+      ],
       ...{ headless: false, durationS: seconds, link, stop: interrupted, say: () => {} },
-      onUrl: (url) =>
-        void browser.newPage({ viewport: { width: 860, height: 600 } }).then(async (page) => {
-          await page.addInitScript(GAMEPAD);
-          await page.goto(url);
-        }),
+      onUrl: (url) => void drive(browser, url).catch((error: Error) => console.error(error.message)),
     });
     const tookMs: number[] = [];
     await readTraceParts(result.tracePath, () => {}, undefined, {
@@ -102,6 +103,16 @@ async function runOver(link: ProfileName, seconds: number): Promise<Run> {
     await browser.close();
     rmSync(dir, { recursive: true, force: true });
   }
+}
+
+/** A person at the keys sorts cubes until the browser is closed: the page pulses while it is the input. */
+async function drive(browser: Browser, url: string): Promise<void> {
+  const page = await browser.newPage({ viewport: { width: 860, height: 600 } });
+  await page.addInitScript(GAMEPAD);
+  await page.goto(url);
+  const desk = new PageDesk(page, 'sort');
+  await desk.sitDown();
+  for (let seed = 1; !page.isClosed(); seed++) await desk.round(seed);
 }
 
 const HEAD = 'link          pulses   contact → pulse p50      p95      max ms   one way p50     p95 ms';
