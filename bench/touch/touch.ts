@@ -89,7 +89,11 @@ async function runOver(link: ProfileName, seconds: number): Promise<Run> {
         ...[`trace.dir=${dir}/traces`, `record.dir=${dir}/recordings`],
       ],
       ...{ headless: false, durationS: seconds, link, stop: interrupted, say: () => {} },
-      onUrl: (url) => void drive(browser, url).catch((error: Error) => console.error(error.message)),
+      onUrl: (url) =>
+        void drive(browser, url).catch((error: Error) => {
+          // It ends in the middle of a round.
+          if (browser.isConnected()) console.error(error.message);
+        }),
     });
     const tookMs: number[] = [];
     await readTraceParts(result.tracePath, () => {}, undefined, {
