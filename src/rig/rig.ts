@@ -225,13 +225,30 @@ function withoutForeignOptions(file: ConfigTree, overrides: readonly string[], n
   const chosen = overrides
     .findLast((text) => text.startsWith('robot.driver='))
     ?.slice('robot.driver='.length);
-  const robot = file['robot'];
-  if (chosen === undefined || typeof robot !== 'object' || robot === null) return file;
-  const { options, ...rest } = robot as ConfigTree;
-  const driver = rest['driver'] ?? 'sim';
-  if (options === undefined || driver === chosen) return file;
+  const robot = treeAt(file, 'robot');
+  const driver = robot['driver'] ?? 'sim';
+  if (chosen === undefined || driver === chosen) return file;
+  const arms = treeAt(file, 'arms');
+  const sides = Object.entries(arms).filter(
+    ([, arm]) => hasOptions(arm) && !('driver' in treeAt(arm, 'robot')),
+  );
+  if (!hasOptions(file) && sides.length === 0) return file;
   notes.push(`robot.options of the rig are for driver ${String(driver)}: ignored with driver ${chosen}`);
-  return { ...file, robot: rest };
+  const bare = Object.fromEntries(sides.map(([side, arm]) => [side, withoutOptions(arm as ConfigTree)]));
+  const own = 'robot' in file ? withoutOptions(file) : file;
+  return sides.length === 0 ? own : { ...own, arms: { ...arms, ...bare } };
+}
+
+function treeAt(tree: unknown, key: string): ConfigTree {
+  const found = typeof tree === 'object' && tree !== null ? (tree as ConfigTree)[key] : undefined;
+  return typeof found === 'object' && found !== null && !Array.isArray(found) ? (found as ConfigTree) : {};
+}
+
+const hasOptions = (tree: unknown): boolean => treeAt(tree, 'robot')['options'] !== undefined;
+
+function withoutOptions(tree: ConfigTree): ConfigTree {
+  const { options: _, ...robot } = treeAt(tree, 'robot');
+  return { ...tree, robot };
 }
 
 /** A person given by name is replaced by the measured hand. */
