@@ -13,6 +13,7 @@ export interface Simulator {
   readonly about: string;
   /** Longer text for `--help`. */
   readonly details?: string;
+  readonly examples: readonly string[];
   readonly options: Record<string, OptionSpec>;
   /**
    * Opens its port and prints one line with the word `ready` and its address; runs until `stop` is aborted,

@@ -24,6 +24,8 @@ export const about =
 export const details = `Receives scene, control and update packets, sends feedback every 15 ms once a scene is
 loaded. The original has no dead-man switch: --dead-man-ms 0 for exact parity. \`--page 4757\` serves a page that
 shows the scene and drives the joints by keys. See docs/drivers/bento.md.`;
+export const examples = ['farhand sim bento', 'farhand sim bento --page 4757'];
+
 export const options: Record<string, OptionSpec> = {
   port: {
     type: 'string',

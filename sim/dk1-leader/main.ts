@@ -9,12 +9,14 @@ import { SimLeader } from './leader.ts';
 
 export const about =
   'TRLC DK1 leader arm: seven Dynamixel motors on a pseudo-terminal, moved by a simulated hand.';
-export const details = `  farhand sim dk1-leader --port ./leader.tty --sway 10
-  farhand leader --port ./leader.tty
-
-It starts in the follower's home pose. Joint 1 sways by that many degrees to either side, with a period of four seconds.
+export const details = `It starts in the follower's home pose. Joint 1 sways by that many degrees to either side, with a period of four seconds.
 A motor with a goal current meets a hand that holds the joint like a soft spring; weight is not simulated. With --json
 it prints the joints and their torques ten times a second.`;
+
+export const examples = [
+  'farhand sim dk1-leader --port ./leader.tty --sway 10',
+  'farhand leader --port ./leader.tty',
+];
 
 export const options: Record<string, OptionSpec> = {
   port: { type: 'string', value: 'PATH', about: 'where to put the link to the pseudo-terminal' },

@@ -16,12 +16,15 @@ const kind: ArmKind = {
 export const about =
   'TRLC DK1 follower behind Damiao’s serial adapter (30/16-byte frames on a pseudo-terminal)';
 
-export const details = `Creates a pseudo-terminal and a symbolic link PATH to it, which a driver opens like an adapter:
-  farhand sim dk1 --serial /tmp/dk1
-  farhand robot rig=dk1 robot.options.bus=damiao:/tmp/dk1
+export const details = `Creates a pseudo-terminal and a symbolic link PATH to it, which a driver opens like an adapter.
 
 Seven Damiao motors; the gripper has two ends for homing. One process per arm.
 ${damiaoDetails}`;
+
+export const examples = [
+  'farhand sim dk1 --serial /tmp/dk1',
+  'farhand robot rig=dk1 robot.options.bus=damiao:/tmp/dk1',
+];
 
 export const options = damiaoOptions(kind);
 

@@ -9,11 +9,13 @@ import { onCommands } from '../tcp.ts';
 
 export const about =
   'a device of Linux’s input layer, such as a SpaceMouse or foot pedals: a pipe with its events';
-export const details = `  farhand sim evdev --file ./pedal.events
-  farhand operator … operator.inputs.pedal.device=./pedal.events
-
-Commands on standard input: press KEY, release KEY (codes: 30 is A, 256 and 257 are a SpaceMouse’s buttons);
+export const details = `Commands on standard input: press KEY, release KEY (codes: 30 is A, 256 and 257 are a SpaceMouse’s buttons);
 axis AXIS COUNTS (0 to 5; full deflection is 350). A deflected axis is reported every 16 ms, as a SpaceMouse does.`;
+
+export const examples = [
+  'farhand sim evdev --file ./pedal.events',
+  'farhand operator operator.inputs.pedal.device=./pedal.events',
+];
 
 export const options: Record<string, OptionSpec> = {
   file: { type: 'string', value: 'PATH', about: 'where to put the pipe' },

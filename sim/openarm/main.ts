@@ -16,12 +16,15 @@ const kind: ArmKind = {
 
 export const about = 'Enactic OpenArm behind a serial CAN adapter (SLCAN on a pseudo-terminal)';
 
-export const details = `Creates a pseudo-terminal and a symbolic link PATH to it, which a driver opens like an adapter:
-  farhand sim openarm --slcan /tmp/openarm
-  farhand robot rig=openarm robot.options.bus=slcan:/tmp/openarm
+export const details = `Creates a pseudo-terminal and a symbolic link PATH to it, which a driver opens like an adapter.
 
 Eight Damiao motors, classic and FD frames: registers, orders, MIT, position–velocity and position–force control.
 ${damiaoDetails}`;
+
+export const examples = [
+  'farhand sim openarm --slcan /tmp/openarm',
+  'farhand robot rig=openarm robot.options.bus=slcan:/tmp/openarm',
+];
 
 export const options = damiaoOptions(kind);
 

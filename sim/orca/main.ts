@@ -13,13 +13,15 @@ import { SimHand } from './hand.ts';
 import { OrcaSimulation } from './simulation.ts';
 
 export const about = 'ORCA hand: 17 Dynamixel motors on a pseudo-terminal.';
-export const details = `  farhand sim orca --port /tmp/orca --hand v2-right --calibration /tmp/orca.json
-  farhand calibrate orca --port /tmp/orca --hand v2-right --file /tmp/found.json
-
-Control tables, torque, stops, bus watchdog, shutdown and restart; no tendons, and without --world no inertia. With
+export const details = `Control tables, torque, stops, bus watchdog, shutdown and restart; no tendons, and without --world no inertia. With
 \`--world turn\` (v2 only) the motors move a hand with a cube on its palm. Commands on stdin:
   heat JOINT DEGREES   supply VOLTS   block JOINT   free JOINT   overload JOINT   unplug JOINT   plug JOINT
   fail JOINT voltage|overheat|encoder|shock|overload   silence   speak   state`;
+
+export const examples = [
+  'farhand sim orca --port /tmp/orca --hand v2-right --calibration /tmp/orca.json',
+  'farhand calibrate orca --port /tmp/orca --hand v2-right --file /tmp/found.json',
+];
 
 export const options: Record<string, OptionSpec> = {
   port: { type: 'string', value: 'PATH', about: 'where to put the link to the pseudo-terminal' },

@@ -13,12 +13,15 @@ import { PiperSimulation } from './simulation.ts';
 
 export const about = 'AgileX Piper behind a serial CAN adapter (SLCAN on a pseudo-terminal)';
 
-export const details = `Creates a pseudo-terminal and a symbolic link PATH to it, which a driver opens like an adapter:
-  farhand sim piper --slcan /tmp/piper
-  farhand can dump --slcan /tmp/piper --seconds 2
+export const details = `Creates a pseudo-terminal and a symbolic link PATH to it, which a driver opens like an adapter.
 
 3,040 feedback frames per second; stop, resume, enabling, roles, joint and pose commands, gripper, limits, firmware reply.
 Without power the heavy joints sag; this is printed. With --json every stop and resume frame (150#…) is reported.`;
+
+export const examples = [
+  'farhand sim piper --slcan /tmp/piper',
+  'farhand can dump --slcan /tmp/piper --seconds 2',
+];
 
 export const options: Record<string, OptionSpec> = {
   slcan: { type: 'string', value: 'PATH', about: 'where to put the link to the pseudo-terminal' },

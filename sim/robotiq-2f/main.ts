@@ -9,11 +9,10 @@ import { RobotiqGripper } from './gripper.ts';
 import { urcapServer } from './urcap-server.ts';
 
 export const about = 'a Robotiq 2F gripper: the socket of its URCap, or Modbus RTU on a pseudo-terminal';
-export const details = `  farhand sim robotiq-2f                      # the socket
-  farhand sim robotiq-2f --serial ./2f.tty    # Modbus RTU
-
-Commands on standard input: hold (something is between the fingers), free, fault, clear, silence, speak, split (replies in
+export const details = `Commands on standard input: hold (something is between the fingers), free, fault, clear, silence, speak, split (replies in
 pieces), cut (all connections).`;
+
+export const examples = ['farhand sim robotiq-2f', 'farhand sim robotiq-2f --serial ./2f.tty'];
 
 export const options: Record<string, OptionSpec> = {
   host: { type: 'string', value: 'ADDRESS', about: 'address to listen on (default: 127.0.0.1)' },

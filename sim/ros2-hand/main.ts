@@ -11,9 +11,7 @@ import { SimulatedHand } from './hand.ts';
 export const about = 'a ROS 2 hardware node of a hand: accepts commands, publishes joint states, without ROS';
 
 export const details = `Subscribes PREFIX/command (std_msgs/Float64MultiArray) and publishes PREFIX/joint_states
-(sensor_msgs/JointState), as the node of an ORCA hand does:
-  farhand sim ros2-hand --domain 42
-  farhand robot --rig FILE robot.driver=ros2-joints robot.options.domainId=42`;
+(sensor_msgs/JointState), as the node of an ORCA hand does.`;
 
 /** ORCA hand v1, in the order of its command. */
 const ORCA_V1 = [
@@ -24,6 +22,11 @@ const ORCA_V1 = [
   .split(' ');
 
 const BYTES = 65_536;
+
+export const examples = [
+  'farhand sim ros2-hand --domain 42',
+  'farhand robot --rig FILE robot.driver=ros2-joints robot.options.domainId=42',
+];
 
 export const options: Record<string, OptionSpec> = {
   domain: { type: 'string', value: 'ID', about: 'ROS domain id (default: 0)' },

@@ -8,6 +8,8 @@ export const about = 'a gripper with one servo behind a microcontroller: text da
 export const details =
   'Commands on standard input: hold (something is between the fingers), free, silence, speak, noise (nonsense before each reply).';
 
+export const examples = ['farhand sim servo-gripper'];
+
 export const options: Record<string, OptionSpec> = {
   host: { type: 'string', value: 'ADDRESS', about: 'address to listen on (default: 127.0.0.1)' },
   port: { type: 'string', value: 'PORT', about: 'UDP port (default: 4790); 0 picks a free one' },

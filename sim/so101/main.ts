@@ -11,10 +11,12 @@ import { onCommands } from '../tcp.ts';
 import { SimArm } from './arm.ts';
 
 export const about = 'an SO-101 arm, follower or leader: six STS3215 servos on a pseudo-terminal';
-export const details = `  farhand sim so101 --port ./so101.tty
-  farhand sim so101 --port ./leader.tty --sway 10     # a leader, moved by a simulated hand
+export const details = `Commands on standard input: hold (something is between the jaws), free, heat, cool, silence, speak.`;
 
-Commands on standard input: hold (something is between the jaws), free, heat, cool, silence, speak.`;
+export const examples = [
+  'farhand sim so101 --port ./so101.tty',
+  'farhand sim so101 --port ./leader.tty --sway 10',
+];
 
 export const options: Record<string, OptionSpec> = {
   port: { type: 'string', value: 'PATH', about: 'where to put the link to the pseudo-terminal' },

@@ -23,6 +23,8 @@ const port = (what: string): OptionSpec => ({
   about: `${what}; 0 picks a free one`,
 });
 
+export const examples = ['farhand sim ur', 'farhand sim ur --series e'];
+
 export const options: Record<string, OptionSpec> = {
   host: { type: 'string', value: 'ADDRESS', about: 'address to listen on (default: 127.0.0.1)' },
   series: { type: 'string', value: 'cb3|e', about: 'cb3: 125 Hz (default); e: 500 Hz' },

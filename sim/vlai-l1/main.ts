@@ -21,15 +21,18 @@ const kind: ArmKind = {
 
 export const about = 'VLAI L1: one arm on SLCAN, or both behind the vendor’s ROS 2 topics or rosbridge';
 
-export const details = `With --slcan, a pseudo-terminal and a symbolic link PATH to it, which a driver opens like an adapter:
-  farhand sim vlai-l1 --slcan /tmp/l1
-  farhand robot rig=vlai-l1 robot.options.can.bus=slcan:/tmp/l1
+export const details = `With --slcan, a pseudo-terminal and a symbolic link PATH to it, which a driver opens like an adapter.
 
-With --rosbridge or --ros2, both arms like the vendor's node (/dual_xarm/joints etc.), 200 states per second:
-  farhand sim vlai-l1 --rosbridge 9090
-  farhand robot rig=vlai-l1 robot.options.via=rosbridge
+With --rosbridge or --ros2, both arms like the vendor's node (/dual_xarm/joints etc.), 200 states per second.
 
 ${damiaoDetails}`;
+
+export const examples = [
+  'farhand sim vlai-l1 --slcan /tmp/l1',
+  'farhand robot rig=vlai-l1 robot.options.can.bus=slcan:/tmp/l1',
+  'farhand sim vlai-l1 --rosbridge 9090',
+  'farhand robot rig=vlai-l1 robot.options.via=rosbridge',
+];
 
 export const options: Record<string, OptionSpec> = {
   ...damiaoOptions(kind),

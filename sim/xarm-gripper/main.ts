@@ -12,6 +12,8 @@ export const about = 'UFACTORY’s xArm gripper on its RS485 line: Modbus RTU on
 export const details = `\`farhand sim xarm6\` has one too, behind its control box. Commands on standard input: hold (something is between the
 fingers), free, fault, clear, silence, speak, split (replies in pieces).`;
 
+export const examples = ['farhand sim xarm-gripper --serial ./gripper.tty'];
+
 export const options: Record<string, OptionSpec> = {
   serial: { type: 'string', value: 'PATH', about: 'where to put the link to the pseudo-terminal' },
 };

@@ -18,6 +18,8 @@ const port = (what: string): OptionSpec => ({
   about: `${what}; 0 picks a free one`,
 });
 
+export const examples = ['farhand sim xarm6', 'farhand sim xarm6 --command 0 --json'];
+
 export const options: Record<string, OptionSpec> = {
   host: { type: 'string', value: 'ADDRESS', about: 'address to listen on (default: 127.0.0.1)' },
   command: port('port of commands (default: 502)'),

@@ -17,6 +17,8 @@ export interface Verb {
   about: string;
   /** Longer text for `--help`, if the line above is not enough. */
   details?: string;
+  /** Commands as they are typed, for `--help`. */
+  examples?: readonly string[];
   options: Record<string, OptionSpec>;
   /** The arguments are passed on unparsed as `words`: the verb has sub-verbs. */
   ownWords?: true;
@@ -115,7 +117,8 @@ export function verbHelp(verb: Verb): string {
   const width = Math.max(...rows.map(([left]) => left.length)) + 2;
   const options = rows.map(([left, about]) => `${left.padEnd(width)}${about}`).join('\n');
   const details = verb.details ? `\n\n${verb.details.trim()}` : '';
-  return `Usage: farhand ${verb.name} ${verb.usage}\n\n${verb.about}${details}\n\nOptions:\n${options}\n`;
+  const examples = verb.examples ? `Examples:\n${verb.examples.map((line) => `  ${line}\n`).join('')}\n` : '';
+  return `Usage: farhand ${verb.name} ${verb.usage}\n\n${verb.about}${details}\n\n${examples}Options:\n${options}\n`;
 }
 
 /** The number an option was given, or null. Throws if it is not a number in the range. */

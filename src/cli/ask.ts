@@ -25,6 +25,7 @@ export const askVerb: Verb = {
   details: `arm, disarm, estop and reset are confirmed by the robot's state; home, hold and teleop by the operator's mode.
 The printed time runs until telemetry reports it, about every 33 ms. Exit code 1: not confirmed. \`farhand estop\` and
 \`farhand reset\` are short forms.`,
+  examples: ['farhand ask arm', 'farhand ask hold', 'farhand ask home --within 5000'],
   options,
   run(given: Given) {
     expectWords(askVerb, given, 1, 1);
@@ -44,6 +45,7 @@ function shortForm(kind: string, about: string, details: string): Verb {
     usage: '[--rig NAME|FILE] [key=value …]',
     about,
     details,
+    examples: [`farhand ${kind}`, `farhand ${kind} --json`],
     options,
     run(given: Given) {
       expectWords(verb, given, 0, 0);

@@ -11,6 +11,7 @@ export const benchVerb: Verb = {
   about: 'Compares UDP and ZeroMQ on the same link, alternating, with confidence intervals.',
   details: `Each slice runs both roles as processes, without a playout buffer, and discards their first second.
 Times are from sampling to the robot acting on that command or a newer one. The intervals (95 %) come from resampling whole slices.`,
+  examples: ['farhand bench transports', 'farhand bench transports --slices 12 --seconds 10 --json'],
   options: {
     rig: RIG_OPTION,
     slices: { type: 'string', value: 'N', about: 'slices of each transport (default: 6)' },

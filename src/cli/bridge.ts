@@ -25,6 +25,11 @@ ros2:     PREFIX/joint_states  sensor_msgs/JointState: measured positions, while
 About 30 messages a second; pictures as they arrive. To drive a robot over ROS 2, use the driver ros2-joints instead: a
 node that follows PREFIX/command bypasses the supervisor. For the topic names of the ORCA documentation, use --prefix
 /orca_hand, but not in a domain where a node that moves a hand subscribes to them.`,
+  examples: [
+    'farhand bridge foxglove',
+    'farhand bridge rerun --save session.rrd',
+    'farhand bridge ros2 --domain 7',
+  ],
   options: {
     rig: RIG_OPTION,
     port: { type: 'string', value: 'PORT', about: `foxglove: port (default: ${FOXGLOVE_PORT})` },

@@ -16,6 +16,7 @@ export const calibrateOrca: Verb = {
   usage: '--port PATH --hand VERSION-SIDE [options]',
   about: 'Drives every joint of an ORCA hand against its stops and stores their positions.',
   details: `The hand moves: keep it empty and clear. Every step is saved; Ctrl-C leaves the hand limp.`,
+  examples: ['farhand calibrate orca --port /dev/ttyUSB0 --hand v2-right'],
   options: {
     port: { type: 'string', value: 'PATH', about: 'serial port of the hand' },
     hand: { type: 'string', value: 'VERSION-SIDE', about: 'v1-right, v1-left, v2-right or v2-left' },

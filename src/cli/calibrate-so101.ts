@@ -14,6 +14,10 @@ export const calibrateSo101: Verb = {
   about: 'Writes an SO-101’s calibration to a file in LeRobot’s format, or a file’s to the servos.',
   details: `The servos store their homing offset and range, as \`lerobot-calibrate\` leaves them there; this reads them into FILE.
 With --apply it writes FILE to the servos instead: their torque is switched off first, so hold the arm.`,
+  examples: [
+    'farhand calibrate so101 --port /dev/ttyACM0 --file follower.json',
+    'farhand calibrate so101 --port /dev/ttyACM0 --file follower.json --apply',
+  ],
   options: {
     port: { type: 'string', value: 'PATH', about: 'serial port of the arm' },
     file: { type: 'string', value: 'FILE', about: 'calibration in LeRobot’s JSON' },

@@ -13,6 +13,7 @@ export const calibrateVerb: Verb = {
   usage: `${Object.keys(KINDS).join('|')} [options]`,
   about: 'Calibrates a device and writes the result to a file.',
   details: '`farhand calibrate NAME --help` lists the options of each.',
+  examples: ['farhand calibrate hand --help', 'farhand calibrate so101 --help'],
   options: {},
   ownWords: true,
   async run(given: Given) {

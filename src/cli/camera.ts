@@ -24,6 +24,10 @@ like this: cameras.list.front.source=test-pattern. \`farhand plugins\` lists the
 
 view prints, once a second, how many pictures arrived, their size and age, and what was rejected. Ages need a common
 clock, so they are shown only for cameras on this machine. Ctrl-C ends it.`,
+  examples: [
+    'farhand camera cameras.list.front.source=test-pattern',
+    'farhand camera view --out pictures --seconds 10',
+  ],
   options: {
     rig: RIG_OPTION,
     out: { type: 'string', value: 'DIR', about: 'view: save one picture per second and camera in DIR' },

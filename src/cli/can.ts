@@ -14,11 +14,12 @@ export const canVerb: Verb = {
   name: 'can',
   usage: '(dump | send FRAME …) (--slcan PATH | --socketcan NAME)',
   about: 'Shows the frames on a CAN bus, or sends frames.',
-  details: `  farhand can dump --slcan /dev/ttyACM0 --seconds 2
-  farhand can send --socketcan can0 150#0100000000000000
-
-Frames use the notation of candump and cansend: 155#00002CC300002CC3, 0C34567F#0102, 100#R, 005##18A3C for CAN FD.
+  details: `Frames use the notation of candump and cansend: 155#00002CC300002CC3, 0C34567F#0102, 100#R, 005##18A3C for CAN FD.
 dump ends with the number of frames, the bus load (an upper bound) and the errors.`,
+  examples: [
+    'farhand can dump --slcan /dev/ttyACM0 --seconds 2',
+    'farhand can send --socketcan can0 150#0100000000000000',
+  ],
   options: {
     slcan: { type: 'string', value: 'PATH', about: 'serial adapter' },
     socketcan: { type: 'string', value: 'NAME', about: 'kernel CAN interface, such as can0' },

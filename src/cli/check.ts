@@ -29,6 +29,11 @@ export const checkVerb: Verb = {
   echo         answers probes; run it on the robot's machine beside \`farhand robot\`
 --robot, and every driver but sim, needs --arm: the robot will be armed and follow the rig's input.
 Exit codes: 0 all limits met, 1 a limit exceeded or the run failed, 2 wrong usage. See docs/check.md.`,
+  examples: [
+    'farhand check local',
+    'farhand check profile:wifi --duration 30',
+    'farhand check wireless --robot 192.168.1.20 --arm',
+  ],
   options: {
     rig: RIG_OPTION,
     duration: { type: 'string', value: 'S', about: 'seconds to measure (default: 60)' },

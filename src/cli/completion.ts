@@ -24,9 +24,11 @@ export const completionVerb = (verbs: () => Promise<readonly Verb[]>): Verb => {
     name: 'completion',
     usage: 'bash|zsh|fish',
     about: 'Prints a script that completes verbs, options, rigs and settings in a shell.',
-    details: `bash   farhand completion bash > ~/.local/share/bash-completion/completions/farhand
-zsh    farhand completion zsh > "\${fpath[1]}/_farhand"
-fish   farhand completion fish > ~/.config/fish/completions/farhand.fish`,
+    examples: [
+      'farhand completion bash > ~/.local/share/bash-completion/completions/farhand',
+      'farhand completion zsh > "$fpath[1]/_farhand"',
+      'farhand completion fish > ~/.config/fish/completions/farhand.fish',
+    ],
     options: {},
     async run(given: Given) {
       expectWords(verb, given, 1, 1);

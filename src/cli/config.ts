@@ -12,6 +12,12 @@ export const configVerb: Verb = {
   details: `explain   all settings of a rig, with overrides applied; with KEY, those whose name begins with it
 rigs      the rigs shipped with Farhand
 schema    JSON Schema of a rig file, for editors`,
+  examples: [
+    'farhand config explain robot.playout',
+    'farhand config explain --rig piper link',
+    'farhand config rigs',
+    'farhand config schema > rig.schema.json',
+  ],
   options: { rig: RIG_OPTION, json: JSON_OPTION },
   async run(given: Given) {
     const action = given.words[0] ?? 'explain';

@@ -15,6 +15,7 @@ export const consoleVerb: Verb = {
   details: `
 With --lan, other machines and headsets can reach it too, over HTTPS with a self-signed certificate. They must be paired
 with the code it prints. See docs/headset.md.`,
+  examples: ['farhand console', 'farhand console --lan', 'farhand console --devices'],
   options: {
     rig: RIG_OPTION,
     lan: { type: 'boolean', about: 'open to the network: console.host=0.0.0.0 console.https=true' },

@@ -22,6 +22,12 @@ dataset or the new one.
 push DIR PLACE makes PLACE equal to the dataset, pull PLACE DIR fetches it into a new folder, card prints the description
 that push adds as README.md. PLACE is hf://OWNER/NAME[@BRANCH] (HF_TOKEN, HF_ENDPOINT) or s3://BUCKET/FOLDER
 (AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_REGION). Both continue where they were interrupted and verify every file.`,
+  examples: [
+    'farhand dataset check wave',
+    'farhand dataset delete wave --episodes 0,3-5',
+    'farhand dataset split wave train=0-7 test=8-9',
+    'farhand dataset push wave hf://OWNER/wave',
+  ],
   options: {
     decode: { type: 'boolean', about: 'check: decode every picture, not only a sample' },
     episodes: { type: 'string', value: 'LIST', about: 'delete, trim, relabel: episodes, for example 0,3-5' },

@@ -8,6 +8,7 @@ export const decodeVerb: Verb = {
   about: 'Decodes datagrams of a foreign protocol, one hexadecimal line each, into JSON.',
   details: `Reads standard input unless datagrams are given as arguments. Each line in gives one line out: {"ok":true,…}
 or {"ok":false,"reason":…}. Protocols: ${Object.keys(PROTOCOLS).join(', ')}.`,
+  examples: ['farhand decode rctp < packets.txt'],
   options: {},
   async run(given: Given) {
     const [name, ...words] = given.words;

@@ -18,6 +18,11 @@ export const demoVerb: Verb = {
   details: `With --headless there is no page; the run ends with a summary. With --json the summary is one line:
 {"commands":n,"applied":n,"late":n,"dropped":n,"oneWayMs":{…},"variationMs":{…},"segmentsMs":{…},…}
 "applied" counts every command that reached the driver, including late ones.`,
+  examples: [
+    'farhand demo',
+    'farhand demo --rig world --link wifi',
+    'farhand demo --headless --duration 20 --json',
+  ],
   options: {
     rig: RIG_OPTION,
     headless: { type: 'boolean', about: 'no page; for measurements and CI' },

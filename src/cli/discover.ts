@@ -9,10 +9,8 @@ export const discoverVerb: Verb = {
   usage: '[--seconds S]',
   about: 'Lists the robots that announce themselves on the local network.',
   details: `A robot announces itself only if told to: farhand robot --listen 0.0.0.0 --announce "left cell"
-Being listed grants nothing: a robot accepts paired machines only (farhand pair).
-
-  farhand discover
-  farhand discover --seconds 5 --json`,
+Being listed grants nothing: a robot accepts paired machines only (farhand pair).`,
+  examples: ['farhand discover', 'farhand discover --seconds 5 --json'],
   options: {
     seconds: { type: 'string', value: 'S', about: `how long to listen (default: ${DEFAULT_S})` },
     json: JSON_OPTION,

@@ -14,6 +14,7 @@ export const doctorVerb: Verb = {
 reverts: Wi-Fi power save, CPU governor, socket buffers, FTDI latency timer, CAN queue. Most need root.
 With --robot, packet marks and clock are measured against \`farhand check echo\` on that host. Exit code 1: a check
 failed (✗). See docs/doctor.md.`,
+  examples: ['farhand doctor', 'farhand doctor --fix', 'farhand doctor --robot 192.168.1.20'],
   options: {
     fix: { type: 'boolean', about: 'apply the safe changes, after showing them' },
     robot: { type: 'string', value: 'HOST', about: 'also measure the path to this host' },

@@ -9,6 +9,7 @@ export const encodeVerb: Verb = {
   details: `Accepts the output of \`farhand decode\`. Reads standard input unless objects are given as arguments. A line that
 cannot be encoded gives {"ok":false,"reason":…} and exit code 1.
 Protocols: ${Object.keys(PROTOCOLS).join(', ')}.`,
+  examples: ['farhand encode rctp < hands.jsonl'],
   options: {},
   async run(given: Given) {
     const [name, ...words] = given.words;

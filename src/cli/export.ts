@@ -24,6 +24,10 @@ lerobot: LeRobotDataset v3.0, rows on a fixed grid, one mp4 per camera and episo
 csv: one file per episode, every row as it was recorded.
 pack: one .npz for examples/policy-small/train.py, small enough to carry to a machine without network.
 lerobot, pack: each row has the command that the robot had applied when its pictures were taken.`,
+  examples: [
+    'farhand export lerobot wave --from recordings',
+    'farhand export csv tables --from recordings --label success',
+  ],
   options: {
     from: { type: 'string', value: 'EPISODE…', about: 'what to export; may be several' },
     fps: {

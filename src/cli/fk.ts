@@ -12,6 +12,7 @@ export const fkVerb: Verb = {
 Out: {"positionM":[x,y,z],"quatXyzw":[x,y,z,w]}   in the base frame; with --link the frame of that joint, and also
      the flange: {…,"flange":{"positionM":…,"quatXyzw":…}}
 An invalid line gets {"status":"bad-input","reason":…}; processing continues with the next line.`,
+  examples: ['farhand fk --robot ur3 < joints.jsonl'],
   options: {
     robot: ROBOT_OPTION,
     link: { type: 'string', value: 'K', about: 'frame of joint K, 0 is the base (default: the flange)' },

@@ -65,6 +65,12 @@ export const fleetVerb: Verb = {
   farhand fleet pull arm-1 --creds ann.creds --recordings ~/data   downloads recordings; recordings lists them
 
 Anyone who has the keys can issue credentials: keep their folder on one machine. See docs/fleet.md.`,
+  examples: [
+    'farhand fleet dev',
+    'farhand fleet ls',
+    'farhand fleet operate arm-1',
+    'farhand fleet console --lan',
+  ],
   options: {
     server: {
       type: 'string',

@@ -21,6 +21,10 @@ bad-input, with a reason; processing continues with the next line.
 
 Methods: decoupled (UR: positionM is that of joint 3, the orientation that of the flange), analytic (UR, Piper: closed
 form), numeric (any arm).`,
+  examples: [
+    'farhand ik --robot piper < poses.jsonl',
+    'farhand ik --robot arm.urdf#tool0 --method numeric < poses.jsonl',
+  ],
   options: {
     robot: ROBOT_OPTION,
     method: { type: 'string', value: 'M', about: `${METHODS.join(', ')} (default: analytic, else numeric)` },

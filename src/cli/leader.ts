@@ -26,13 +26,7 @@ export const leaderVerb: Verb = {
     '--port PATH [--motors dynamixel|feetech] [--calibration FILE] [--to HOST:PORT | --joints PORT | rig=NAME [--arm SIDE] [key=value …]] [--model NAME] [--hz HZ] [--baud BAUD] [--spring MA]',
   about:
     'Uses a leader arm of Dynamixel or Feetech motors as an input: as a hand over RCTP, or joint by joint to the input "joints".',
-  details: `  farhand leader --port /dev/ttyUSB0
-  farhand leader --port /dev/ttyUSB1 --to 127.0.0.1:8889
-  farhand leader --port /dev/ttyUSB0 --joints 4773
-  farhand leader --port /dev/ttyUSB0 rig=dk1 operator.leader.forceGain=0.02 operator.leader.gravityGain=0.6
-  farhand leader --port /dev/ttyACM1 --motors feetech --calibration leader.json --joints 4773   # SO-101
-
-With --joints, an operator on this machine with operator.input=joints maps the joints one to one. Press Enter to make the
+  details: `With --joints, an operator on this machine with operator.input=joints maps the joints one to one. Press Enter to make the
 robot follow, slowly at first until it reaches the leader's pose; press Enter again to let go.
 
 With rig=NAME the port, the gains and limits of the leader's torques come from the rig (operator.leader). All are off by default.
@@ -43,6 +37,12 @@ robot holds or stops, or its state is missing for 0.1 s. With operator.leader.gr
 Joints are motors 1 to N, the gripper is motor N + 1. The joints move freely; a small current holds the gripper
 open (Dynamixel only). If a motor stops responding, the hand counts as lost and the robot holds. See docs/drivers/dk1.md
 and docs/drivers/so101.md.`,
+  examples: [
+    'farhand leader --port /dev/ttyUSB0',
+    'farhand leader --port /dev/ttyUSB1 --to 127.0.0.1:8889',
+    'farhand leader --port /dev/ttyUSB0 rig=dk1 operator.leader.forceGain=0.02 operator.leader.gravityGain=0.6',
+    'farhand leader --port /dev/ttyACM1 --motors feetech --calibration leader.json --joints 4773',
+  ],
   options: {
     port: { type: 'string', value: 'PATH', about: 'serial device of the leader' },
     to: {

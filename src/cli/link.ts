@@ -34,6 +34,10 @@ ${profiles}
 
 Faults are LENGTH@TIME or LENGTH/PERIOD@TIME, separated by commas: --hole 300ms@5s,1s@20s --stall 200ms/2s@10s.
 docs/link-emulator.md has the settings of a link (--set) and the file format.`,
+  examples: [
+    'farhand link --profile wifi 5750=4750 5751=4751 5752=4752',
+    'farhand link --trace delays.csv.gz --duration 60 5750=4750',
+  ],
   options: {
     profile: { type: 'string', value: 'NAME', about: 'kind of link, see above' },
     trace: { type: 'string', value: 'FILE', about: 'recorded delays: seq,send_us,delay_us, .csv or .csv.gz' },

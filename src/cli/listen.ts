@@ -22,6 +22,7 @@ export const listenVerb: Verb = {
   about: 'Shows what an input receives, without a robot.',
   details: `Rate, jitter, estimated loss, tracking, e-stop, pose and rejected packets: a table in a terminal, otherwise one
 line of JSON per second. \`farhand plugins input NAME\` lists the settings of an input.`,
+  examples: ['farhand listen rctp', 'farhand listen openteach --seconds 10 --json'],
   options: {
     host: { type: 'string', value: 'ADDRESS', about: 'address to listen on (default: the setting)' },
     port: { type: 'string', value: 'PORT', about: 'UDP port of the first socket (default: the setting)' },

@@ -17,6 +17,11 @@ export function describeOperator(info: RoleReady, rig: Rig): string {
 export const operatorVerb = roleVerb(
   'operator',
   'Runs the operator role: input device, mapping, link client and trace.',
+  [
+    'farhand operator --robot 192.168.1.20',
+    'farhand operator operator.input=page operator.autoArm=false',
+    'farhand operator --robot left-cell.local --record --task "stack the cubes"',
+  ],
   describeOperator,
   {
     robot: {

@@ -45,6 +45,11 @@ farhand pair --remove NAME        ends a pairing; a running robot stops within a
 farhand pair --set NAME --role viewer    that machine may only watch cameras and stop the robot
 
 The key folder is \${XDG_CONFIG_HOME:-~/.config}/farhand/keys, or FARHAND_KEYS if set.`,
+  examples: [
+    'farhand pair --listen 192.168.1.20',
+    'farhand pair 192.168.1.20',
+    'farhand pair --set ann --role viewer',
+  ],
   options: {
     listen: { type: 'string', value: 'ADDRESS', about: `address to wait on (default: ${LOOPBACK})` },
     port: { type: 'string', value: 'PORT', about: `TCP port to wait on (default: ${PAIRING_PORT})` },

@@ -28,6 +28,10 @@ Traces are CSV, plain or gzipped, at 100 Hz: seq,send_us,delay_us[,clk_us]; an e
 
 Policies:
 ${POLICY_TEXTS.map(([name, about]) => `  ${name.padEnd(16)}${about}`).join('\n')}`,
+  examples: [
+    'farhand playout replay --trace delays.csv --policy adaptive',
+    'farhand playout compare --traces delays',
+  ],
   options: {
     trace: { type: 'string', value: 'FILE', about: 'trace to replay' },
     policy: { type: 'string', value: 'P', about: 'policy to use (default: adaptive)' },

@@ -17,10 +17,14 @@ export const pluginsVerb: Verb = {
   details: `Plug-ins outside Farhand are packages (farhand-robot-NAME, farhand-gripper-NAME, farhand-input-NAME,
 farhand-camera-NAME), installed by npm or in the folder plugins/ of the working directory. docs/library.md
 
-  farhand plugins new robot my-arm          writes an example that works: plugins/farhand-robot-my-arm
-  farhand plugins test plugins/farhand-robot-my-arm
-                                            runs its tests: the contract that every robot keeps
-  farhand demo rig=my-arm                   drives it`,
+new writes an example that works, as plugins/farhand-robot-my-arm; test runs its tests, the contract that every plug-in of its
+kind keeps. Then \`farhand demo rig=my-arm\` drives it.`,
+  examples: [
+    'farhand plugins',
+    'farhand plugins input rctp',
+    'farhand plugins new robot my-arm',
+    'farhand plugins test plugins/farhand-robot-my-arm',
+  ],
   options: { json: JSON_OPTION },
   async run(given: Given) {
     const [kind, name, third] = given.words;

@@ -20,6 +20,11 @@ REQ/REP; docs/policies.md describes each. Needs an armed robot and an operator o
 those of the rig: give the same settings as for the operator. Row 0 of a reply is for the instant of its observation: rows
 that are past when it arrives are not used. A tick with a stale camera makes no request. A person who
 closes a clutch takes over at once; \`farhand ask hand-back\` or a button hands back. After another hold, restart it.`,
+  examples: [
+    'farhand policy model.onnx --rig world',
+    'farhand policy ws://127.0.0.1:8000 --task "stack the cubes" --hz 20',
+    'farhand policy lerobot:checkpoint --shadow',
+  ],
   options: {
     hz: {
       type: 'string',

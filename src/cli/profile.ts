@@ -11,6 +11,7 @@ export const profileVerb: Verb = {
   about: 'Serves live percentiles, time series and bad seconds of a run on loopback, from its trace file.',
   details: `Follows the newest trace in DIR (default: trace.dir of the rig), or one FILE, in a separate process.
 GET /api/profile returns one snapshot as JSON; the WebSocket /live sends four a second. Loopback only.`,
+  examples: ['farhand profile', 'farhand profile traces --port 0'],
   options: {
     rig: RIG_OPTION,
     port: { type: 'string', value: 'PORT', about: `TCP port on 127.0.0.1 (default: ${PORT}; 0: any)` },

@@ -53,6 +53,11 @@ the whole recording stays in deleted/ until you remove it there.
 start, stop, discard, mark, task and status send requests to the running operator, as the page does. The others
 work on the files in record.dir and need no operator. Between episodes the recorder is in reset: restore the scene.
 Exit code 1: not confirmed. docs/recording.md describes the files.`,
+  examples: [
+    'farhand record start --task "stack the cubes"',
+    'farhand record stop --label success',
+    'farhand record list',
+  ],
   options: {
     rig: RIG_OPTION,
     task: { type: 'string', value: 'TEXT', about: 'start: task description' },

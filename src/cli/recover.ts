@@ -18,6 +18,10 @@ export const recoverVerb: Verb = {
   details: `An incomplete X.mcap.part is finished in place and becomes X.mcap. X.mcap is kept; the repaired copy is
 X.recovered.mcap. With --output, FILE is never changed. Works with any MCAP file with uncompressed chunks.
 Exit code 0: no written data was lost; 3: recovered with loss.`,
+  examples: [
+    'farhand recover recordings/episode.mcap.part',
+    'farhand recover broken.mcap --output fixed.mcap',
+  ],
   options: {
     output: { type: 'string', value: 'FILE', about: 'where to write the recovered file' },
     json: JSON_OPTION,

@@ -21,6 +21,10 @@ export const replayVerb: Verb = {
   details: `EPISODE is an .mcap file or an episode id. The robot moves slowly to the first pose, then follows the recorded
 commands. With --robot, the operator on this machine drives, through its link and the robot's supervisor; the robot must
 be armed, and the operator must have the input "joints" (operator.inputs.joints={}). Ctrl-C lets go of the robot.`,
+  examples: [
+    'farhand replay recordings/episode.mcap',
+    'farhand replay recordings/episode.mcap --robot --speed 0.5',
+  ],
   options: {
     robot: { type: 'boolean', about: 'use the running robot instead of a simulated one' },
     speed: { type: 'string', value: 'X', about: 'speed factor, 0.1 to 2 (default: 1)' },

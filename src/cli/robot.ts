@@ -24,6 +24,11 @@ function describe(info: RoleReady, rig: Rig): string {
 export const robotVerb = roleVerb(
   'robot',
   'Runs the robot role: link server, playout, supervisor and driver.',
+  [
+    'farhand robot --rig ur3',
+    'farhand robot --rig piper --listen 192.168.1.20 --announce "left cell"',
+    'farhand robot --rig ./arm.yaml robot.speedPercent=30',
+  ],
   describe,
   {
     listen: {

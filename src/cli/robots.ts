@@ -9,6 +9,7 @@ export const robotsVerb: Verb = {
   usage: '[show NAME|FILE]',
   about: 'Lists the robot models; show prints one: joints, limits, home pose, collision capsules.',
   details: 'FILE is a YAML or URDF file; arm.urdf#tip_link selects the end of the chain.',
+  examples: ['farhand robots', 'farhand robots show ur3', 'farhand robots show arm.urdf#tool0 --json'],
   options: { json: JSON_OPTION },
   async run(given: Given) {
     const [action, name, ...more] = given.words;

@@ -39,6 +39,7 @@ export interface FleetOptions {
 export function roleVerb(
   role: Role,
   about: string,
+  examples: readonly string[],
   describe: (info: RoleReady, rig: Rig) => string,
   shortcuts: Record<string, Shortcut> = {},
   fleet: FleetOptions | null = null,
@@ -48,6 +49,7 @@ export function roleVerb(
     usage: '[--rig NAME|FILE] [key=value …]',
     about,
     details: 'Settings are overridden as key=value; `farhand config explain` lists them. Ctrl-C ends it.',
+    examples,
     options: {
       rig: RIG_OPTION,
       ...(role === 'robot' ? { arm: ARM_OPTION } : {}),

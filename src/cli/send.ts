@@ -23,6 +23,7 @@ stdin     the same lines, each sent as it arrives; timestampS defaults to the cu
 scripted  openteach: a hand in --shape (default), to all four sockets of an OpenTeach PC, ZeroMQ PUSH
 
 Protocols: ${Object.keys(PROTOCOLS).join(', ')}.`,
+  examples: ['farhand send rctp', 'farhand send openteach --shape pinch --seconds 10'],
   options: {
     host: { type: 'string', value: 'HOST', about: 'receiver (default: 127.0.0.1)' },
     port: { type: 'string', value: 'PORT', about: 'UDP port (default: the protocol’s)' },

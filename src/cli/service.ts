@@ -21,6 +21,10 @@ export const serviceVerb: Verb = {
   about: 'Starts a role at boot, as a systemd service with real-time limits.',
   details: `Writes ${FOLDER}/farhand-ROLE.service and enables it, but does not start it. Checks the rig first, so
 a service is never installed with invalid settings. A restarted robot is disarmed. \`fleet\` is \`farhand fleet serve\`.`,
+  examples: [
+    'farhand service install robot --rig /etc/farhand/arm.yaml --user robot --dry-run',
+    'farhand service install robot --rig /etc/farhand/arm.yaml --user robot',
+  ],
   options: {
     rig: RIG_OPTION,
     user: { type: 'string', value: 'NAME', about: 'account to run as (default: yours, also under sudo)' },

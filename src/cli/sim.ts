@@ -7,6 +7,7 @@ export const simVerb: Verb = {
   usage: 'NAME [options]',
   about: 'Simulates a device byte by byte, to try its driver without hardware.',
   details: 'Without a name, lists the simulators. `farhand sim NAME --help` lists the options of each.',
+  examples: ['farhand sim', 'farhand sim piper --slcan ./piper.tty', 'farhand sim orca --help'],
   options: {},
   ownWords: true,
   async run(given: Given) {
@@ -21,6 +22,7 @@ export const simVerb: Verb = {
       usage: '[options]',
       about: simulator.about,
       ...(simulator.details ? { details: simulator.details } : {}),
+      examples: simulator.examples,
       options: simulator.options,
       run: (own) => simulator.run(own, stop.signal),
     };

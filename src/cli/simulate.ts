@@ -29,8 +29,8 @@ export const simulateVerb: Verb = {
 Out, one line per control cycle (base frame of the robot):
   {"tS":…,"state":"engaged","limitedBy":[…],"targetRad":[…],"wantedM":[…],"wantedQuatXyzw":[…],"toolM":[…],"toolQuatXyzw":[…]}
 wanted: where the hand asks the guided point to be, without the filter; tool: where the joint targets put it.
-The robot is simulated and armed at its home pose, so a rig can be tuned without it:
-  farhand simulate --rig piper robot.speedPercent=50 --summary < hand.jsonl`,
+The robot is simulated and armed at its home pose, so a rig can be tuned without it.`,
+  examples: ['farhand simulate --rig piper robot.speedPercent=50 --summary < hand.jsonl'],
   options: {
     rig: RIG_OPTION,
     json: JSON_OPTION,

@@ -17,6 +17,7 @@ export const topVerb: Verb = {
   about: 'Shows the latency of a run live in the terminal, by reading its trace.',
   details: `Follows the newest trace in DIR (default: trace.dir of the rig), or one FILE. Works over SSH; press q to quit.
 It does not disturb the control processes: it only reads the file that they write anyway.`,
+  examples: ['farhand top', 'farhand top traces --once'],
   options: {
     rig: RIG_OPTION,
     once: { type: 'boolean', about: 'print one frame and exit' },

@@ -24,6 +24,11 @@ report also judges every second, and names the cause of bad ones; --html OUT wri
 diff shows which figures of run B differ significantly from run A, by resampling whole seconds.
 skew shows how far apart two arms applied the commands of one tick (docs/bimanual.md).
 export writes Chrome trace events for ui.perfetto.dev.`,
+  examples: [
+    'farhand trace report traces/robot_trace_*.jsonl',
+    'farhand trace report run.jsonl --html report.html',
+    'farhand trace diff before.jsonl after.jsonl',
+  ],
   options: {
     json: JSON_OPTION,
     html: { type: 'string', value: 'OUT', about: 'report: also write a self-contained HTML page' },

@@ -3,8 +3,10 @@ import { spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, it, mock } from 'node:test';
+import { simulatorNames } from '../../sim/simulator.ts';
 import { temporaryFolder } from '../../test/temporary-folder.ts';
 import { TeleopError } from '../core/errors.ts';
+import { loadRig } from '../rig/rig.ts';
 import { createKey, writeKeyFile } from '../wire/secure/key-file.ts';
 import { exitCodeOf, failureText, runFarhand } from './verbs.ts';
 
@@ -26,6 +28,25 @@ async function farhand(args: readonly string[]): Promise<{ code: number; stdout:
   }
 }
 
+const examplesIn = (help: string): string[] =>
+  (/^Examples:\n((?: {2}.+\n)+)/m.exec(help)?.[1] ?? '').split('\n').flatMap((line) => line.trim() || []);
+
+/** Asks for the help of what an example starts, with its options: an unknown one is rejected before. */
+async function accepts(example: string): Promise<void> {
+  const words = example
+    .replace(/ [<>] .*/, '')
+    .replaceAll('"', '')
+    .split(' ')
+    .slice(1);
+  const { code, stderr } = await farhand([...words.filter((word) => word !== '--help'), '--help']);
+  assert.equal(code, 0, `${example}: ${stderr}`);
+  const settings = words.filter((word) => SETTING.test(word));
+  const rig = words.find((word) => word.startsWith('rig='))?.slice(4) ?? 'demo';
+  assert.doesNotThrow(() => loadRig(rig, settings), example);
+}
+/** Options of drivers and devices depend on a rig that has them. */
+const SETTING = /^(?!rig=|robot\.options|operator\.inputs)[a-z]+\.[\w.]+=/;
+
 describe('command line', () => {
   it('lists its verbs, and each has a help text', async () => {
     const { code, stdout } = await farhand(['--help']);
@@ -36,6 +57,22 @@ describe('command line', () => {
       const help = await farhand([verb, '--help']);
       assert.equal(help.code, 0, verb);
       assert.match(help.stdout, new RegExp(`^Usage: farhand ${verb} `));
+    }
+  });
+
+  it('gives examples in every help text, with options and settings that exist', async () => {
+    const { stdout } = await farhand(['--help']);
+    const verbs = [...stdout.matchAll(/^ {2}(\w+) {2,}\S/gm)].map((match) => match[1]!);
+    const parts = ['calibrate hand', 'calibrate orca', 'calibrate so101'];
+    const devices = simulatorNames().map((name) => `sim ${name}`);
+    assert.ok(devices.length > 10);
+    for (const verb of [...verbs, ...parts, ...devices]) {
+      const examples = examplesIn((await farhand([...verb.split(' '), '--help'])).stdout);
+      assert.ok(
+        examples.some((line) => line.startsWith(`farhand ${verb}`)),
+        verb,
+      );
+      for (const example of examples) await accepts(example);
     }
   });
 

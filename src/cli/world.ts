@@ -40,6 +40,12 @@ record lets the expert demonstrate seeds through the same rig, and saves each as
 The same seed gives the same start and, on one machine, the same result: \`hash\` is that of the final state.
 reset puts the things of a running world back: \`farhand world reset --seed 7\`, without a seed to the next one.
 Do a task yourself: \`farhand demo --rig world world.task=stack world.seed=7\`.`,
+  examples: [
+    'farhand world list',
+    'farhand world run --task stack --seeds 100000-100019',
+    'farhand world record demonstrations --task peg --seeds 1',
+    'farhand world reset --seed 7',
+  ],
   options: {
     task: { type: 'string', value: 'TASK', about: 'task to run (default: sort)' },
     seed: { type: 'string', value: 'N', about: 'reset: the seed to begin (default: the next one)' },
