@@ -1,3 +1,4 @@
+import { hostPort } from '../core/ip-address.ts';
 import type { DeviceReport, InputReport } from '../messages/console.ts';
 import type { Rig } from '../rig/rig.ts';
 import { inputConfig } from './open-operator.ts';
@@ -42,8 +43,8 @@ async function inputReport(rig: Rig, name: string): Promise<InputReport> {
   const relays = plugin.relays?.(config) ?? [];
   const sockets = relays.length > 0 ? [] : (plugin.sockets?.(config) ?? []);
   const listens = [
-    ...sockets.map(({ host, port }) => `udp ${host}:${port}`),
-    ...relays.map(({ host, port }) => `zmq ${host}:${port}`),
+    ...sockets.map(({ host, port }) => `udp ${hostPort(host, port)}`),
+    ...relays.map(({ host, port }) => `zmq ${hostPort(host, port)}`),
   ];
   return { name, about, offered: true, listens, missing: '' };
 }

@@ -6,6 +6,7 @@ import { checkCameras } from '../app/check-settings.ts';
 import { type CameraSeen, CameraWatch } from '../camera/watch.ts';
 import { Counters } from '../core/counters.ts';
 import { TeleopError } from '../core/errors.ts';
+import { hostPort } from '../core/ip-address.ts';
 import type { Percentiles } from '../core/statistics/percentiles.ts';
 import { writeWhole } from '../files/write-whole.ts';
 import { cameraNames, frameReceiverConfig } from '../rig/camera-channel.ts';
@@ -85,7 +86,9 @@ async function view(rig: Rig, out: string | undefined, end: Promise<void>, json:
   const watch = await CameraWatch.open(receiver, rig.cameras, clock);
   const wire = receiver.wire === 'zmq' ? `ZeroMQ tcp` : 'UDP slices, udp';
   if (!json)
-    console.log(`listening for ${receiver.cameras.join(', ')}: ${wire}://${receiver.host}:${receiver.port}`);
+    console.log(
+      `listening for ${receiver.cameras.join(', ')}: ${wire}://${hostPort(receiver.host, receiver.port)}`,
+    );
   if (out !== undefined) mkdirSync(out, { recursive: true });
   let round = 0;
   const timer = setInterval(() => {

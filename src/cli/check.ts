@@ -10,6 +10,7 @@ import { serveEcho } from '../check/echo-service.ts';
 import { KIND_USAGE } from '../check/kind.ts';
 import type { CheckResult } from '../check/result.ts';
 import { TeleopError } from '../core/errors.ts';
+import { hostPort } from '../core/ip-address.ts';
 import { packageRoot } from '../files/package-root.ts';
 import { loadRig } from '../rig/rig.ts';
 import { expectWords, type Given, JSON_OPTION, numberOption, RIG_OPTION, type Verb } from './arguments.ts';
@@ -76,7 +77,7 @@ async function echo(given: Given): Promise<number> {
   onEndRequest(() => service.stop());
   void parentChannel()({ kind: 'ready', info: { ports: [service.port] } });
   const json = given.values['json'] === true;
-  if (!json) console.log(`echo ready on UDP ${host}:${service.port}; press Ctrl-C to end`);
+  if (!json) console.log(`echo ready on UDP ${hostPort(host, service.port)}; press Ctrl-C to end`);
   const counts = await service.done;
   console.log(json ? JSON.stringify(counts) : `${counts.answered} answered, ${counts.ignored} ignored`);
   return 0;

@@ -2,6 +2,7 @@ import { createInterface } from 'node:readline';
 import { TeleopError } from '../core/errors.ts';
 import { monotonicClock } from '../core/time/clock.ts';
 import { openTelemetryFeed } from '../desk/telemetry-feed.ts';
+import { splitHostPort } from '../core/ip-address.ts';
 import type { RobotModel } from '../geometry/robot-model.ts';
 import { ForceFeedback, type Unfelt } from '../leader/force-feedback.ts';
 import { JointsSink } from '../leader/joints-sink.ts';
@@ -217,8 +218,8 @@ function onEnter(toggle: () => void): void {
 }
 
 function target(text: string): { host: string; port: number } {
-  const [, host = '', port = ''] = /^([\w.-]+):(\d{1,5})$/.exec(text) ?? [];
-  if (host !== '' && Number(port) > 0 && Number(port) < 65_536) return { host, port: Number(port) };
+  const to = splitHostPort(text);
+  if (to?.host != null && to.port > 0) return { host: to.host, port: to.port };
   throw new TeleopError('bad-option', `--to ${text} is not HOST:PORT`, {
     hint: 'For example, --to 127.0.0.1:8888.',
   });

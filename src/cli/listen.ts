@@ -43,7 +43,7 @@ line of JSON per second. \`farhand plugins input NAME\` lists the settings of an
     receiver.onEnd = () => reactor.stop();
     onEndRequest(() => reactor.stop());
     for (const [i, { name: socket, host }] of specs.entries())
-      console.error(`listening for ${socket} on UDP ${host}:${reactor.localPort(i)}`);
+      console.error(`listening for ${socket} on UDP ${hostPort(host, reactor.localPort(i))}`);
     const wanted = relays.map((relay) => ({
       ...relay,
       toPort: relay.socket === null ? null : reactor.localPort(relay.socket),
@@ -55,7 +55,7 @@ line of JSON per second. \`farhand plugins input NAME\` lists the settings of an
       (text) => console.error(text),
     );
     for (const { name: socket, host, port } of relays)
-      console.error(`listening for ${socket} on ZeroMQ tcp://${host}:${port}`);
+      console.error(`listening for ${socket} on ZeroMQ tcp://${hostPort(host, port)}`);
     try {
       await reactor.run(receiver);
     } finally {

@@ -1,5 +1,6 @@
 import type { Push } from 'zeromq';
 import { TeleopError } from '../core/errors.ts';
+import { hostPort } from '../core/ip-address.ts';
 import { percentiles } from '../core/statistics/percentiles.ts';
 import { monotonicClock } from '../core/time/clock.ts';
 import { HAND_SHAPES, type HandShape, mixShapes, shapeHand } from '../hand/model-hand.ts';
@@ -120,8 +121,14 @@ class App {
     for (const [place, port] of Object.entries(ports) as [Place, number][]) {
       if (port === 0) continue;
       // Nothing may pile up while the PC is unreachable.
-      const socket = new zmq.Push({ linger: 100, immediate: true, sendTimeout: 0, sendHighWaterMark: 2 });
-      socket.connect(`tcp://${host}:${port}`);
+      const socket = new zmq.Push({
+        linger: 100,
+        immediate: true,
+        sendTimeout: 0,
+        sendHighWaterMark: 2,
+        ipv6: host.includes(':'),
+      });
+      socket.connect(`tcp://${hostPort(host, port)}`);
       sockets[place] = socket;
     }
     return new App(sockets);

@@ -1,5 +1,6 @@
 import { createSocket } from 'node:dgram';
 import { TeleopError } from '../core/errors.ts';
+import { hostPort } from '../core/ip-address.ts';
 import { monotonicClock } from '../core/time/clock.ts';
 import { socketType } from '../wire/transports/socket-type.ts';
 import { expectWords, type Given, JSON_OPTION, numberOption, type Verb } from './arguments.ts';
@@ -164,7 +165,7 @@ function objectOf(line: string): Record<string, unknown> {
 function reportText(report: ReturnType<Sending['report']>, { host, port }: SendArguments): string {
   const { sent, refused, failed, seconds, rateHz, lateMs } = report;
   const lines = [
-    `sent ${sent} packets to ${host}:${port} in ${seconds.toFixed(2)} s, ${rateHz.toFixed(2)} per second`,
+    `sent ${sent} packets to ${hostPort(host, port)} in ${seconds.toFixed(2)} s, ${rateHz.toFixed(2)} per second`,
   ];
   if (lateMs)
     lines.push(

@@ -14,7 +14,7 @@ import { authorityCertificate, createKeyPair, hostCertificate } from './x509.ts'
 
 const folder = (): string => temporaryFolder('ca');
 const NOW_MS = Date.now();
-const PLACES = { addresses: ['127.0.0.1', '192.168.7.9'], names: ['localhost', 'bench.local'] };
+const PLACES = { addresses: ['127.0.0.1', '192.168.7.9', 'fd00::9'], names: ['localhost', 'bench.local'] };
 
 async function handshake(server: tls.SecureContextOptions, client: tls.ConnectionOptions): Promise<string> {
   const listener = tls.createServer(server, (socket) => socket.end('hello'));
@@ -46,7 +46,7 @@ describe('the console’s own certificates', () => {
     assert.ok(ca.verify(ca.publicKey) && host.verify(ca.publicKey) && host.checkIssued(ca));
     assert.equal(
       host.subjectAltName,
-      'DNS:localhost, DNS:bench.local, IP Address:127.0.0.1, IP Address:192.168.7.9',
+      'DNS:localhost, DNS:bench.local, IP Address:127.0.0.1, IP Address:192.168.7.9, IP Address:FD00:0:0:0:0:0:0:9',
     );
     const days = (Date.parse(host.validTo) - Date.parse(host.validFrom)) / 24 / 3600e3;
     assert.ok(days <= 398, `${days} days`);
@@ -83,6 +83,26 @@ describe('the console’s own certificates', () => {
       await connect(issue(['desk.local'], ['8.8.8.8']), 'desk.local'),
       /permitted subtree violation/,
     );
+  });
+
+  it('name IPv6 addresses only where the authority may', async () => {
+    const { cert, key, ca } = made;
+    const withAddress = {
+      ca,
+      checkServerIdentity: (_: string, peer: tls.PeerCertificate) => tls.checkServerIdentity('fd00::9', peer),
+    };
+    assert.equal(await handshake({ cert, key }, withAddress), 'authorized');
+    const older = folder();
+    const authority = { name: 'older', keys: createKeyPair() };
+    const realm = { networks: ['127.0.0.0/8', '192.168.0.0/16'], domains: ['localhost', 'local'] };
+    writeFileSync(path.join(older, 'ca.pem'), authorityCertificate(authority, realm, 3000, NOW_MS), {
+      mode: 0o600,
+    });
+    const pem = String(authority.keys.privateKey.export({ type: 'pkcs8', format: 'pem' }));
+    writeFileSync(path.join(older, 'ca.key'), pem, { mode: 0o600 });
+    const kept = openTls(older, NOW_MS, PLACES);
+    assert.equal(await handshake(kept, { ca: kept.ca }), 'authorized');
+    assert.deepEqual(kept.addresses, ['127.0.0.1', '192.168.7.9']);
   });
 
   it('are readable by their owner only, and issued again when addresses change or they expire', () => {

@@ -1,5 +1,5 @@
 import { createHash, createPrivateKey, createPublicKey, X509Certificate } from 'node:crypto';
-import { BlockList } from 'node:net';
+import { BlockList, isIPv4 } from 'node:net';
 import { hostname, networkInterfaces } from 'node:os';
 import path from 'node:path';
 import { consoleFolder, readIfThere, writePrivate } from './private-file.ts';
@@ -9,6 +9,7 @@ import {
   createKeyPair,
   hostCertificate,
   type KeyPair,
+  mayCertify,
 } from './x509.ts';
 
 const CA_DAYS = 3650;
@@ -24,9 +25,16 @@ const NETWORKS = [
   '169.254.0.0/16',
   '100.64.0.0/10',
   '127.0.0.0/8',
+  '::1/128',
+  'fc00::/7',
 ];
 
-export interface HostTls {
+interface Places {
+  addresses: string[];
+  names: string[];
+}
+
+export interface HostTls extends Places {
   /** PEM: the host's certificate followed by its authority's. */
   cert: string;
   key: string;
@@ -34,24 +42,31 @@ export interface HostTls {
   ca: string;
   /** Its SHA-256, for people to compare. */
   fingerprint: string;
-  addresses: string[];
-  names: string[];
 }
 
 /**
  * The certificates of this installation's console: its own authority, created here once and never copied, and
  * a host certificate for this machine's current addresses. Only the owner can read the files in `folder`.
  */
-export function openTls(folder = consoleFolder(), nowMs = Date.now(), places = ownPlaces()): HostTls {
+export function openTls(folder = consoleFolder(), nowMs = Date.now(), wanted = ownPlaces()): HostTls {
   const { authority, ca } = openAuthority(folder, nowMs);
+  const places = within(ca, wanted);
   const { cert, key } = openHost(folder, authority, ca, places, nowMs);
   return { cert: cert + ca, key, ca, fingerprint: fingerprintOf(ca), ...places };
 }
 
-/** This machine's names, and those of its IPv4 addresses that the authority may certify. */
-function ownPlaces(): { addresses: string[]; names: string[] } {
+/** An authority from before IPv6 certifies IPv4 alone: a new one would have to be trusted again on every device. */
+const within = (ca: string, places: Places): Places => ({
+  ...places,
+  addresses: places.addresses.filter((address) => isIPv4(address) || mayCertify(ca, 'fc00::/7')),
+});
+
+/** This machine's names, and those of its addresses that the authority may certify. */
+function ownPlaces(): Places {
   const found = Object.values(networkInterfaces()).flatMap((list) => list ?? []);
-  const addresses = found.filter(({ family, address }) => family === 'IPv4' && isPrivate(address));
+  const addresses = found.filter(({ family, address }) =>
+    isPrivate(address, family === 'IPv4' ? 'ipv4' : 'ipv6'),
+  );
   const name = hostname().toLowerCase();
   const plain = /^[a-z0-9-]+$/.test(name) ? [`${name}.local`] : [];
   return {
@@ -63,9 +78,9 @@ function ownPlaces(): { addresses: string[]; names: string[] } {
 const privateNetworks = new BlockList();
 for (const network of NETWORKS) {
   const [address = '', length = ''] = network.split('/');
-  privateNetworks.addSubnet(address, Number(length), 'ipv4');
+  privateNetworks.addSubnet(address, Number(length), isIPv4(address) ? 'ipv4' : 'ipv6');
 }
-const isPrivate = (address: string): boolean => privateNetworks.check(address, 'ipv4');
+const isPrivate = (address: string, kind: 'ipv4' | 'ipv6'): boolean => privateNetworks.check(address, kind);
 
 function fingerprintOf(pem: string): string {
   const hex = createHash('sha256').update(new X509Certificate(pem).raw).digest('hex').toUpperCase();
@@ -96,7 +111,7 @@ function openHost(
   folder: string,
   authority: Authority,
   ca: string,
-  places: { addresses: string[]; names: string[] },
+  places: Places,
   nowMs: number,
 ): { cert: string; key: string } {
   const [keyFile, certFile] = [path.join(folder, 'host.key'), path.join(folder, 'host.pem')];

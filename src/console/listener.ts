@@ -5,6 +5,7 @@ import {
   type AddressInfo,
   createServer as createNetServer,
   isIP,
+  isIPv4,
   type Server as NetServer,
   type Socket,
 } from 'node:net';
@@ -131,12 +132,9 @@ export const isLoopback = (host: string): boolean => /^(127\.|::1$|localhost$)/.
  */
 function lanAddress(certified: readonly string[]): string {
   const all = Object.values(networkInterfaces()).flatMap((list) => list ?? []);
-  const outside = all.filter(({ family, internal }) => family === 'IPv4' && !internal);
-  const candidates = [...certified, ...outside.map(({ address }) => address)];
-  return (
-    candidates.find((address) => !address.startsWith('127.') && !address.startsWith('169.254.')) ??
-    '127.0.0.1'
-  );
+  const outside = all.filter(({ internal }) => !internal).map(({ address }) => address);
+  const candidates = [...certified, ...outside.filter(isIPv4), ...outside];
+  return candidates.find((address) => !/^(127\.|169\.254\.|fe80:|::1$)/.test(address)) ?? '127.0.0.1';
 }
 
 /** Passes connections to a TLS server no faster than it should answer them. */

@@ -1,4 +1,5 @@
 import { createServer, type IncomingMessage } from 'node:http';
+import { isIP } from 'node:net';
 import { WebSocket, WebSocketServer } from 'ws';
 import { monotonicClock } from '../core/time/clock.ts';
 import { openOperatorLink } from '../desk/operator-link.ts';
@@ -93,7 +94,7 @@ export async function startConsole(
     hands: (bytes) => operator.hands(bytes),
     pulse: (event) => operator.pulse(event),
     nowNs: monotonicClock.nowNs,
-    rtcAddress: isLoopback(rig.console.host) ? '127.0.0.1' : rig.console.host.replace(/^0\.0\.0\.0$/, ''),
+    rtcAddress: rtcAddressOf(rig.console.host),
     warn: (text) => console.error(`farhand: ${text}`),
     onHolder: (page) => replays.controlledBy(page),
   });
@@ -141,6 +142,12 @@ export async function startConsole(
       return listener.close();
     },
   };
+}
+
+/** Where data channels listen; empty: on every address. */
+function rtcAddressOf(host: string): string {
+  if (isLoopback(host)) return '127.0.0.1';
+  return isIP(host) === 0 || /^(0\.0\.0\.0|::)$/.test(host) ? '' : host;
 }
 
 interface Desk {

@@ -1,4 +1,12 @@
-import { createHash, generateKeyPairSync, type KeyObject, randomBytes, sign } from 'node:crypto';
+import {
+  createHash,
+  generateKeyPairSync,
+  type KeyObject,
+  randomBytes,
+  sign,
+  X509Certificate,
+} from 'node:crypto';
+import { parseIp } from '../core/ip-address.ts';
 import { bits, integer, octets, oid, sequence, setOf, tagged, time, trueValue, utf8 } from './der.ts';
 
 /** X.509 version 3 certificates (RFC 5280) on P-256: only what a local authority and its host need. */
@@ -143,12 +151,22 @@ function keyId(key: KeyObject): Buffer {
   return createHash('sha1').update(point).digest();
 }
 
-const addressBytes = (address: string): Buffer => Buffer.from(address.split('.').map(Number));
+function addressBytes(address: string): Buffer {
+  const bytes = parseIp(address);
+  if (bytes === null) throw new Error(`not an address: ${address}`);
+  return Buffer.from(bytes);
+}
 
 /** `10.0.0.0/8` as address and mask. */
 function networkBytes(network: string): Buffer {
-  const [address = '', length = '32'] = network.split('/');
-  const mask = Buffer.alloc(4);
-  mask.writeUInt32BE((0xffffffff << (32 - Number(length))) >>> 0);
-  return Buffer.concat([addressBytes(address), mask]);
+  const [address = '', length = ''] = network.split('/');
+  const bytes = addressBytes(address);
+  const mask = Buffer.from(
+    bytes.map((_, i) => 255 & ~(255 >> Math.min(8, Math.max(0, Number(length) - 8 * i)))),
+  );
+  return Buffer.concat([bytes, mask]);
 }
+
+/** Whether an authority may certify the addresses of a network. */
+export const mayCertify = (authorityPem: string, network: string): boolean =>
+  new X509Certificate(authorityPem).raw.includes(tagged(7, false, networkBytes(network)));

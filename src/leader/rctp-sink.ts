@@ -1,4 +1,5 @@
 import { createSocket, type Socket } from 'node:dgram';
+import { hostPort } from '../core/ip-address.ts';
 import type { RobotModel } from '../geometry/robot-model.ts';
 import { emptyRctp, encodeRctp, RCTP_BYTES } from '../input/codecs/rctp-codec.ts';
 import { LeaderPose } from './leader-pose.ts';
@@ -11,13 +12,14 @@ export class RctpSink implements LeaderSink {
   readonly follows = false;
   readonly #to: { host: string; port: number };
   readonly #pose: LeaderPose;
-  readonly #socket: Socket = createSocket('udp4');
+  readonly #socket: Socket;
   readonly #packet = emptyRctp();
   readonly #bytes = new Uint8Array(RCTP_BYTES);
   #isOpen = true;
 
   constructor(to: { host: string; port: number }, model: RobotModel) {
-    this.name = `RCTP ${to.host}:${to.port}`;
+    this.name = `RCTP ${hostPort(to.host, to.port)}`;
+    this.#socket = createSocket(to.host.includes(':') ? 'udp6' : 'udp4');
     this.#to = to;
     this.#pose = new LeaderPose(model);
     this.#socket.on('error', () => {});
