@@ -1,5 +1,5 @@
-import { findRobots } from '../wire/discovery/multicast.ts';
-import type { FoundRobot } from '../wire/discovery/service.ts';
+import { nearbyRobots } from '../app/nearby-robots.ts';
+import type { NearbyRobot } from '../messages/console.ts';
 import { expectWords, type Given, JSON_OPTION, numberOption, type Verb } from './arguments.ts';
 
 const DEFAULT_S = 2;
@@ -17,17 +17,12 @@ Being listed grants nothing: a robot accepts paired machines only (farhand pair)
   },
   async run(given: Given) {
     expectWords(discoverVerb, given, 0, 0);
-    const robots = await findRobots((numberOption(given, 'seconds', 0.5, 60) ?? DEFAULT_S) * 1000);
+    const robots = await nearbyRobots((numberOption(given, 'seconds', 0.5, 60) ?? DEFAULT_S) * 1000);
     if (given.values['json'] === true) console.log(JSON.stringify(robots));
     else console.log(robots.map(robotText).join('\n') || 'no robot announces itself on this network');
     return 0;
   },
 };
 
-function robotText({ name, host, addresses, commandPort, statePort, syncPort }: FoundRobot): string {
-  const ports = { commandPort, statePort, syncPort };
-  const usual = { commandPort: 4750, statePort: 4751, syncPort: 4752 };
-  const other = Object.entries(ports).filter(([key, port]) => usual[key as keyof typeof usual] !== port);
-  const settings = [`link.robotHost=${addresses[0]}`, ...other.map(([key, port]) => `link.${key}=${port}`)];
-  return `${name}   ${host}   ${addresses.join(', ')}\n  farhand operator ${settings.join(' ')}`;
-}
+const robotText = ({ name, host, addresses, command }: NearbyRobot): string =>
+  `${name}   ${host}   ${addresses.join(', ')}\n  ${command}`;

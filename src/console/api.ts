@@ -3,7 +3,7 @@ import path from 'node:path';
 import { z } from 'zod';
 import { type Answering, readBody, replyError, replyJson } from '../http/replies.ts';
 import { requestUrl } from '../http/request-url.ts';
-import type { DeviceReport, ExportJob } from '../messages/console.ts';
+import type { DeviceReport, ExportJob, NearbyRobot } from '../messages/console.ts';
 import type { Rig } from '../rig/rig.ts';
 import { type RobotMesh, rigMeshes } from '../rig/robot-meshes.ts';
 import type { Access } from './access.ts';
@@ -14,7 +14,7 @@ import { answerEpisodes, editEpisode } from './episodes-api.ts';
 import { ExportRunner } from './export-job.ts';
 import { answerMesh } from './meshes-api.ts';
 
-/** What a viewer may request. Not the doctor, which puts load on this machine. */
+/** What a viewer may request. Not the doctor, which puts load on this machine, nor a search of its network. */
 const READ_ONLY = /^GET \/api\/(devices|export|meshes\/\d+|datasets(\/.*)?|episodes(\/.*)?)$/;
 
 const exportBody = z.strictObject({ name: datasetName });
@@ -32,9 +32,17 @@ export interface Api {
 export function createApi(
   rig: Rig,
   access: Access,
-  devices: () => Promise<DeviceReport>,
+  { devices, robots }: { devices: () => Promise<DeviceReport>; robots: () => Promise<NearbyRobot[]> },
   onExport: (job: ExportJob) => void,
 ): Api {
+  let search: Promise<NearbyRobot[]> | null = null;
+  /** Pages that ask at the same time share one search. */
+  const found = (): Promise<NearbyRobot[]> => {
+    search ??= robots().finally(() => {
+      search = null;
+    });
+    return search;
+  };
   const doctor = new DoctorRun();
   const meshes = rigMeshes(rig.model);
   const dir = recordDir(rig);
@@ -43,6 +51,7 @@ export function createApi(
   const datasets = dir === null ? null : datasetsBeside(dir);
   const routes = new Map<string, Answer>([
     ['GET /api/devices', async (_, response) => replyJson(response, 200, await devices())],
+    ['GET /api/robots', async (_, response) => replyJson(response, 200, await found())],
     ['GET /api/doctor', async (_, response) => replyJson(response, 200, await doctor.examine())],
     ['GET /api/export', async (_, response) => replyJson(response, 200, exports.job)],
     [

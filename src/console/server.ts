@@ -7,7 +7,7 @@ import type { GuardOptions } from '../http/connection-guard.ts';
 import { isKnownHost } from '../http/known-host.ts';
 import { answering } from '../http/replies.ts';
 import { serveStatic, webRoot } from '../http/static-files.ts';
-import type { ConsoleHello, DemoLink, DeviceReport, LinkEvent } from '../messages/console.ts';
+import type { ConsoleHello, DemoLink, DeviceReport, LinkEvent, NearbyRobot } from '../messages/console.ts';
 import { armRigs } from '../rig/arms.ts';
 import type { Rig } from '../rig/rig.ts';
 import { rigModel } from '../rig/robot-models.ts';
@@ -29,6 +29,8 @@ const MAX_BACKLOG_BYTES = 256 * 1024;
 export interface ConsoleOptions {
   /** The rig's devices; a function, because only the app loads plug-ins. */
   devices: () => Promise<DeviceReport>;
+  /** Robots that announce themselves on the local network. */
+  robots: () => Promise<NearbyRobot[]>;
   /** Asks the process that runs the emulated link of a demo to change it; absent without one. */
   askLink?: (profile: string) => void;
   /** Options and settings with which a verb finds the same rig; without them nothing can be replayed. */
@@ -48,7 +50,7 @@ export interface ConsoleHandle {
 /** The console process: the page, its WebSocket, and datagrams to and from the operator process. */
 export async function startConsole(
   rig: Rig,
-  { devices, askLink, rigArgs, guard = {} }: ConsoleOptions,
+  { devices, robots, askLink, rigArgs, guard = {} }: ConsoleOptions,
 ): Promise<ConsoleHandle> {
   const root = webRoot();
   const arms = armRigs(rig).map((arm) => ({ ...arm, model: rigModel(arm.rig) }));
@@ -57,7 +59,9 @@ export async function startConsole(
     warn: (text) => console.error(`farhand: ${text}`),
   });
   const accessApi = new AccessApi(access, () => listener.lan);
-  const api = createApi(rig, access, devices, (job) => sendAll(JSON.stringify({ kind: 'export', job })));
+  const api = createApi(rig, access, { devices, robots }, (job) =>
+    sendAll(JSON.stringify({ kind: 'export', job })),
+  );
   const replays = new ReplayRunner(rigArgs ?? null, rig.record.dir, (job) =>
     sendAll(JSON.stringify({ kind: 'replay', job })),
   );

@@ -178,6 +178,19 @@ export interface InputReport {
   missing: string;
 }
 
+/** `GET /api/robots`: a robot that announces itself on the local network. Being listed grants nothing. */
+export interface NearbyRobot {
+  name: string;
+  /** Name of its machine. */
+  host: string;
+  addresses: string[];
+  commandPort: number;
+  statePort: number;
+  syncPort: number;
+  /** Starts an operator for it. */
+  command: string;
+}
+
 /** `GET /api/devices`: what does not change while the console runs; the rest is in the telemetry. */
 export interface DeviceReport {
   inputs: InputReport[];

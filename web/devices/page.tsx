@@ -1,26 +1,46 @@
 import { render } from 'preact';
-import type { DeviceReport, DoctorReport } from '../../src/messages/console.ts';
+import type { DeviceReport, DoctorReport, NearbyRobot } from '../../src/messages/console.ts';
 import type { Telemetry } from '../../src/messages/telemetry.ts';
 import { atMostEvery } from '../dom.ts';
 import { getJson } from '../record/api.ts';
 import type { LazyPage } from '../shell/lazy-page.ts';
 import { CameraCard, InputsCard, RobotCard } from './device-cards.tsx';
 import { DoctorCard } from './doctor-card.tsx';
+import { NearbyCard } from './nearby-card.tsx';
 import type { DevicesState } from './state.ts';
 
 const TELEMETRY_MS = 300;
 
 export function openDevicesPage(root: HTMLElement): LazyPage {
-  let state: DevicesState = { devices: null, problem: '', doctor: null, checking: false, telemetry: null };
+  let state: DevicesState = {
+    devices: null,
+    robots: null,
+    searching: false,
+    problem: '',
+    doctor: null,
+    checking: false,
+    telemetry: null,
+  };
   const set = (part: Partial<DevicesState>): void => {
     state = { ...state, ...part };
-    render(<DevicesPage state={state} onCheck={() => void runDoctor()} />, root);
+    render(
+      <DevicesPage state={state} onCheck={() => void runDoctor()} onSearch={() => void search()} />,
+      root,
+    );
   };
   const load = async (): Promise<void> => {
     try {
       set({ devices: await getJson<DeviceReport>('api/devices'), problem: '' });
     } catch (error) {
       set({ problem: (error as Error).message });
+    }
+  };
+  const search = async (): Promise<void> => {
+    set({ searching: true });
+    try {
+      set({ robots: await getJson<NearbyRobot[]>('api/robots'), searching: false });
+    } catch (error) {
+      set({ problem: (error as Error).message, searching: false });
     }
   };
   const runDoctor = async (): Promise<void> => {
@@ -43,7 +63,15 @@ export function openDevicesPage(root: HTMLElement): LazyPage {
   };
 }
 
-function DevicesPage({ state, onCheck }: { state: DevicesState; onCheck(): void }) {
+function DevicesPage({
+  state,
+  onCheck,
+  onSearch,
+}: {
+  state: DevicesState;
+  onCheck(): void;
+  onSearch(): void;
+}) {
   return (
     <>
       <header class="page-head">
@@ -55,6 +83,7 @@ function DevicesPage({ state, onCheck }: { state: DevicesState; onCheck(): void 
       <div class="devices-grid">
         <div class="devices-side">
           <RobotCard state={state} />
+          <NearbyCard state={state} onSearch={onSearch} />
           <InputsCard state={state} />
           <CameraCard state={state} />
         </div>

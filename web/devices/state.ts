@@ -1,8 +1,12 @@
-import type { DeviceReport, DoctorReport } from '../../src/messages/console.ts';
+import type { DeviceReport, DoctorReport, NearbyRobot } from '../../src/messages/console.ts';
 import type { Telemetry } from '../../src/messages/telemetry.ts';
 
 export interface DevicesState {
   devices: DeviceReport | null;
+  /** Null while nobody has looked. */
+  robots: NearbyRobot[] | null;
+  /** Whether a search is running. */
+  searching: boolean;
   problem: string;
   doctor: DoctorReport | null;
   checking: boolean;

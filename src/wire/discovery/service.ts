@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
+import { parseIp } from '../../core/ip-address.ts';
 import { type DnsMessage, type DnsRecord, encodeDns, sameName, TYPE } from './dns-message.ts';
 
 const SERVICE = ['_farhand', '_udp', 'local'];
@@ -104,7 +105,8 @@ export class ServiceResponder {
   #all(ttlS?: number): DnsRecord[] {
     const { addresses, statePort, syncPort } = this.#robot;
     const [hostS, otherS] = [ttlS ?? HOST_TTL_S, ttlS ?? OTHER_TTL_S];
-    const texts = ['v=1', `state=${statePort}`, `sync=${syncPort}`];
+    const listens = addresses.map((address) => `address=${address}`);
+    const texts = ['v=1', `state=${statePort}`, `sync=${syncPort}`, ...listens];
     return [
       { type: 'PTR', name: SERVICE, ttlS: otherS, unique: false, target: this.#instance },
       this.#service(hostS),
@@ -171,8 +173,9 @@ export class ServiceBrowser {
   /** Robots whose address is known, by name. */
   found(): FoundRobot[] {
     const robots = [...this.#services].flatMap(([key, { name, port, target }]) => {
-      const addresses = [...(this.#addresses.get(keyOf(target)) ?? [])];
       const texts = this.#texts.get(key) ?? [];
+      const listens = addressesIn(texts);
+      const addresses = listens.length > 0 ? listens : [...(this.#addresses.get(keyOf(target)) ?? [])];
       const portOf = (which: string) => portIn(texts, which);
       if (addresses.length === 0) return [];
       return [
@@ -197,6 +200,13 @@ const keyOf = (name: readonly string[]): string => JSON.stringify(name).toLowerC
 function put<T>(map: Map<string, T>, key: string, value: T): void {
   if (map.has(key) || map.size < MAX_FOUND) map.set(key, value);
 }
+
+/** Two robots of one machine may listen on different addresses of it, and two machines may have the same name. */
+const addressesIn = (texts: readonly string[]): string[] =>
+  texts
+    .filter((text) => text.startsWith('address='))
+    .map((text) => text.slice('address='.length))
+    .filter((text) => parseIp(text) !== null);
 
 function portIn(texts: readonly string[], which: string): number | null {
   const port = Number(
