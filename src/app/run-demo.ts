@@ -50,8 +50,10 @@ export interface DemoResult {
 const GRACE_MS = 5000;
 /** An operator or console that is still starting has nothing to save, and reacts only once it has started. */
 const STARTING_GRACE_MS = 200;
-/** Settings that `--cameras` adds. */
-export const DEMO_CAMERAS = ['cameras.list.front.source=sim', 'cameras.list.pattern.source=test-pattern'];
+const DEMO_CAMERAS = ['cameras.list.front.source=sim', 'cameras.list.pattern.source=test-pattern'];
+/** Settings that `--cameras` adds: none to a rig that has cameras. */
+export const demoCameras = (rig: string, overrides: readonly string[]): readonly string[] =>
+  Object.keys(loadRig(rig, overrides).config.cameras.list).length > 0 ? [] : DEMO_CAMERAS;
 const MAX_RESTARTS = 3;
 const DESK_TRIES = 3;
 const LINK_PORTS = ['commandPort', 'statePort', 'syncPort'] as const;
@@ -66,7 +68,10 @@ const DEMO_PORTS = ['console.port', 'console.deskPort', 'console.telemetryPort',
 /** Starts, watches and ends both roles and the console as processes. */
 export async function runDemo(requested: DemoOptions): Promise<DemoResult> {
   const options = requested.cameras
-    ? { ...requested, overrides: [...DEMO_CAMERAS, ...requested.overrides] }
+    ? {
+        ...requested,
+        overrides: [...demoCameras(requested.rig, requested.overrides), ...requested.overrides],
+      }
     : requested;
   await checkDemo(options);
   // Everything is closed at the end, whatever happened, in reverse order of opening.

@@ -32,7 +32,10 @@ export const demoVerb: Verb = {
       value: 'PROFILE',
       about: `put an emulated link between the roles: ${PROFILE_NAMES.join(', ')}`,
     },
-    cameras: { type: 'boolean', about: 'two cameras: a view of the arm and a test pattern' },
+    cameras: {
+      type: 'boolean',
+      about: 'two cameras, if the rig has none: a view of the arm and a test pattern',
+    },
     record: RECORD_SHORTCUTS.record,
     task: RECORD_SHORTCUTS.task,
     json: JSON_OPTION,

@@ -1,4 +1,4 @@
-import { DEMO_CAMERAS } from '../app/run-demo.ts';
+import { demoCameras } from '../app/run-demo.ts';
 import { openPolicyFrames } from '../policy/frames.ts';
 import { openPolicy, policyAddress } from '../policy/open-policy.ts';
 import type { PolicyCounts } from '../policy/player.ts';
@@ -51,8 +51,9 @@ closes a clutch takes over at once; \`farhand ask hand-back\` or a button hands 
   },
   async run(given: Given) {
     expectWords(policyVerb, given, 1, 1);
-    const overrides = [...(given.values['cameras'] === true ? DEMO_CAMERAS : []), ...given.overrides];
-    const { config } = loadRig(String(given.values['rig'] ?? 'demo'), overrides);
+    const rig = String(given.values['rig'] ?? 'demo');
+    const added = given.values['cameras'] === true ? demoCameras(rig, given.overrides) : [];
+    const { config } = loadRig(rig, [...added, ...given.overrides]);
     const json = given.values['json'] === true;
     loadModel(config.model);
     const settings = {
