@@ -25,7 +25,10 @@ const MAX_REPLY_BYTES = 1 << 20;
 const hello = z.looseObject({ kind: z.literal('hello'), model: z.looseObject({}) });
 
 /** Connects to a console like a page: as operator or viewer, whatever the token or code allows. */
-export async function connect(url = CONSOLE_URL, options: ConnectOptions = {}): Promise<Session> {
+export async function connect(
+  url = process.env['FARHAND_CONSOLE'] ?? CONSOLE_URL,
+  options: ConnectOptions = {},
+): Promise<Session> {
   const console = new URL(url);
   const token = options.token ?? (await obtainToken(console, options));
   const socketUrl = new URL('/ws', console);

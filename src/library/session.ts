@@ -1,4 +1,3 @@
-import type WebSocket from 'ws';
 import { z } from 'zod';
 import { TeleopError } from '../core/errors.ts';
 import { parseJson } from '../core/parse-json.ts';
@@ -30,6 +29,16 @@ const accessState: z.ZodType<Access> = z.object({
   ...{ holder: z.string().nullable(), pages: z.number() },
 });
 
+/** What a session uses of its WebSocket: a program that imports this needs no types of the package `ws`. */
+export interface PageSocket {
+  readonly readyState: number;
+  readonly OPEN: number;
+  on(event: 'message', take: (data: unknown) => void): unknown;
+  on(event: 'error' | 'close', end: () => void): unknown;
+  send(text: string): void;
+  close(): void;
+}
+
 /** A connection to a console, made by `connect`. One connection at a time is in control; the others watch. */
 export class Session {
   /** Identifies this program to the console; keep it to connect again without a code. */
@@ -43,10 +52,10 @@ export class Session {
   #access: Access = NOBODY;
   #refusal = '';
   #isOpen = true;
-  readonly #socket: WebSocket;
+  readonly #socket: PageSocket;
   readonly #waiting = new Set<() => void>();
 
-  constructor(socket: WebSocket, token: string, hello: ConsoleHello) {
+  constructor(socket: PageSocket, token: string, hello: ConsoleHello) {
     this.#socket = socket;
     this.token = token;
     this.model = hello.model;

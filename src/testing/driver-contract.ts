@@ -40,7 +40,7 @@ export function testRobot(
 
   describe(`driver ${name}`, { skip, concurrency }, () => {
     it('describes itself', () => {
-      assert.ok(plugin.about.length > 10);
+      assert.ok(plugin.about.length > 10, '`about` says in more than ten letters what it drives');
     });
 
     it('rejects unknown settings', () => {

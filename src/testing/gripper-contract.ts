@@ -113,7 +113,7 @@ export function testGripper(name: string, plugin: GripperPlugin<unknown>, fixtur
     tricks.some((trick) => !fixture.tricks?.includes(trick)) && `its device cannot ${tricks.join(', ')}`;
   describe(`gripper ${name}`, { skip: fixture.skip ?? false, concurrency: 1 }, () => {
     it('rejects unknown settings and describes itself', () => {
-      assert.ok(plugin.about.length > 10);
+      assert.ok(plugin.about.length > 10, '`about` says in more than ten letters what it drives');
       for (const wrong of [{ noSuchSetting: 1 }, 5, 'text', [1]])
         assert.throws(
           () => pluginConfig('gripper', name, plugin, wrong),

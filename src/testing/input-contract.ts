@@ -195,7 +195,7 @@ export function testInput(name: string, plugin: InputPlugin<unknown>, fixture: I
     const open = () => plugin.open(pluginConfig('input', name, plugin, options), START_NS);
 
     it('has a description', () => {
-      assert.ok(plugin.about.length > 10);
+      assert.ok(plugin.about.length > 10, '`about` says in more than ten letters what it drives');
       assert.ok(plugin.automatic || message !== undefined, 'give the suite a message of its sender');
     });
 

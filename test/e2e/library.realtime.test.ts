@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { promisify } from 'node:util';
@@ -85,6 +85,23 @@ describe('a program as a client', () => {
     demo.kill('SIGTERM');
     await once(demo, 'exit');
   });
+
+  const examples = [
+    ['drive.mjs', process.execPath, {}],
+    ['drive.py', PYTHON, { skip: needs('websockets') }],
+  ] as const;
+  for (const [name, program, options] of examples)
+    it(`${name} of the documentation draws and records`, { timeout: 90_000, ...options }, async () => {
+      const env = {
+        ...process.env,
+        FARHAND_CONSOLE: url,
+        PYTHONPATH: path.join(root, 'python', 'farhand-client'),
+      };
+      const { stdout } = await run(program, [path.join(root, 'examples', 'client', name)], { env });
+      const [, episode] = /^recorded (\S+?),? robot (?:engaged|hold|armed)$/m.exec(stdout) ?? [];
+      assert.ok(episode !== undefined, stdout);
+      assert.ok(existsSync(path.join(folder, 'recordings', `${episode}.mcap`)), `${episode} is recorded`);
+    });
 
   it('drives, records, and stops the robot; another one only watches', { timeout: 90_000 }, async () => {
     const session = await connect(url);

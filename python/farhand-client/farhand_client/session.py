@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import http.client
 import json
+import os
 import ssl
 import threading
 import time
@@ -30,7 +31,7 @@ class FarhandError(Exception):
 
 
 def connect(
-    url: str = CONSOLE_URL,
+    url: str | None = None,
     *,
     code: str | None = None,
     token: str | None = None,
@@ -39,6 +40,7 @@ def connect(
 ) -> Session:
     """Connects as operator or viewer, whatever the pairing code or token allows. On the console's own machine neither is
     needed. `ca_file`: certificate of the console's own authority, for https."""
+    url = url or os.environ.get("FARHAND_CONSOLE", CONSOLE_URL)
     tls = ssl.create_default_context(cafile=ca_file) if url.startswith("https:") else None
     token = token or _obtain_token(url, code, name, tls)
     where = "ws" + url.removeprefix("http").rstrip("/") + "/ws"
