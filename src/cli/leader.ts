@@ -1,8 +1,8 @@
 import { createInterface } from 'node:readline';
 import { TeleopError } from '../core/errors.ts';
+import { splitHostPort } from '../core/ip-address.ts';
 import { monotonicClock } from '../core/time/clock.ts';
 import { openTelemetryFeed } from '../desk/telemetry-feed.ts';
-import { splitHostPort } from '../core/ip-address.ts';
 import type { RobotModel } from '../geometry/robot-model.ts';
 import { ForceFeedback, type Unfelt } from '../leader/force-feedback.ts';
 import { JointsSink } from '../leader/joints-sink.ts';
