@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { correct } from '../app/world/correct.ts';
 import { demonstrate } from '../app/world/demonstrate.ts';
 import { runPolicySeed } from '../app/world/policy-seed.ts';
 import { TeleopError } from '../core/errors.ts';
@@ -36,7 +37,8 @@ export const worldVerb: Verb = {
   details: `run has no robot process and no clock: it computes as fast as it can. Each seed is one line, then the success rate.
 A policy (docs/policies.md) drives through the whole rig: operator, link, playout, supervisor and cameras, on a simulated
 clock that stands still while it computes; --inference is how long an answer takes on that clock.
-record lets the expert demonstrate seeds through the same rig, and saves each as an episode.
+record lets the expert demonstrate seeds through the same rig, and saves each as an episode. With --input policy:… the policy
+tries, and the expert takes over by a person's clutch where it is stuck, until --corrections take-overs are recorded.
 The same seed gives the same start and, on one machine, the same result: \`hash\` is that of the final state.
 reset puts the things of a running world back: \`farhand world reset --seed 7\`, without a seed to the next one.
 Do a task yourself: \`farhand demo --rig world world.task=stack world.seed=7\`.`,
@@ -60,6 +62,11 @@ Do a task yourself: \`farhand demo --rig world world.task=stack world.seed=7\`.`
       type: 'string',
       value: 'NAME',
       about: 'what moves the arm: expert, or policy:model.onnx, policy:ws://…, … (default: expert)',
+    },
+    corrections: {
+      type: 'string',
+      value: 'N',
+      about: 'record with a policy: ends after this many take-overs (default: no limit)',
     },
     hz: { type: 'string', value: 'N', about: 'policy: rows per second (default: what the policy declares)' },
     every: {
@@ -179,7 +186,7 @@ async function openInput(
       hint: 'Use --input expert, or --input policy:model.onnx.',
     });
   const policy = await openPolicy(input.slice('policy:'.length));
-  const settings = policySettings(given, task, policy);
+  const settings = policySettings(given, task, policy, '{"joints":{}}');
   return {
     runSeed: (seed) => runPolicySeed({ ...settings, mujoco, policy, seed }),
     close: () => policy.close(),
@@ -188,13 +195,14 @@ async function openInput(
 }
 
 /** The rig `world` with the input `joints`, through which a program drives. */
-function policySettings(given: Given, task: Task, { facts }: Policy) {
+function policySettings(given: Given, task: Task, { facts }: Policy, inputs: string) {
   const rig = loadRig(String(given.values['rig'] ?? 'world'), [
     `robot.options.task=${task.name}`,
     ...(given.values['model'] === undefined ? [] : [`model=${String(given.values['model'])}`]),
-    'operator.inputs={"joints":{}}',
+    `operator.inputs=${inputs}`,
     'operator.input=joints',
     'robot.network=none',
+    `record.task=${JSON.stringify(task.instruction)}`,
     ...DEMO_CAMERAS,
     ...given.overrides,
   ]).config;
@@ -219,6 +227,8 @@ function linkOf(given: Given): ProfileName {
 async function record(given: Given, dir: string, json: boolean): Promise<number> {
   const task = taskNamed(String(given.values['task'] ?? 'sort'));
   const [from, to] = seedsOf(String(given.values['seeds'] ?? '0-9'));
+  const input = String(given.values['input'] ?? 'expert');
+  if (input.startsWith('policy:')) return recordCorrections(given, task, [from, to], dir, json);
   const rig = loadRig(String(given.values['rig'] ?? 'world'), [
     `robot.options.task=${task.name}`,
     ...(given.values['model'] === undefined ? [] : [`model=${String(given.values['model'])}`]),
@@ -238,6 +248,30 @@ async function record(given: Given, dir: string, json: boolean): Promise<number>
     print(json, { task: task.name, ...done, timeS: round(done.timeS, 2) });
   }
   return failures === 0 ? 0 : 1;
+}
+
+/** Attempts of a policy in which the expert takes over where it is stuck. */
+async function recordCorrections(
+  given: Given,
+  task: Task,
+  [from, to]: [number, number],
+  dir: string,
+  json: boolean,
+): Promise<number> {
+  const mujoco = await loadMujoco();
+  const policy = await openPolicy(String(given.values['input']).slice('policy:'.length));
+  const settings = policySettings(given, task, policy, '{"joints":{},"page":{}}');
+  let left = numberOption(given, 'corrections', 1, 100_000) ?? Number.POSITIVE_INFINITY;
+  try {
+    for (let seed = from; seed <= to && left > 0; seed++) {
+      const done = await correct({ ...settings, mujoco, policy, seed }, left, dir);
+      left -= done.corrections;
+      print(json, { task: task.name, ...done, timeS: round(done.timeS, 2) });
+    }
+  } finally {
+    policy.close();
+  }
+  return 0;
 }
 
 const RESET_MS = 3000;

@@ -87,7 +87,7 @@ interface Miss {
 }
 
 const MISSES: readonly Miss[] = [
-  { share: 0.25, closes: true, at: (move, random) => around(move, random, 0.02, 0.15 * random.normal()) },
+  { share: 0.15, closes: true, at: (move, random) => around(move, random, 0.02, 0.15 * random.normal()) },
   { share: 0.15, closes: true, at: beside },
   // On the thing, but turned: it may turn with the pads, or be held by two of its edges.
   {
@@ -95,8 +95,33 @@ const MISSES: readonly Miss[] = [
     closes: true,
     at: ({ xM, yM, zM, yawRad }, random) => [xM, yM, zM, yawRad + random.between(TURN_RAD)],
   },
-  { share: 0.45, closes: false, at: (move, random) => around(move, random, 0.03, random.between(TURN_RAD)) },
+  { share: 0.2, closes: false, at: (move, random) => around(move, random, 0.03, random.between(TURN_RAD)) },
+  { share: 0.1, closes: false, at: tooLow },
+  { share: 0.2, closes: false, at: onTop },
+  { share: 0.05, closes: false, at: elsewhere },
 ];
+
+/** Gone down around the thing before it has turned. */
+function tooLow({ xM, yM, zM, yawRad }: Go, random: Random): [number, number, number, number] {
+  const off = () => random.between([-0.006, 0.006]);
+  return [xM + off(), yM + off(), random.between([zM, ABOVE_M]), yawRad + random.between(TURN_RAD)];
+}
+
+/** A finger stands on the thing and presses: it never arrives, and nothing but rising helps. */
+function onTop({ xM, yM, yawRad }: Go, random: Random): [number, number, number, number] {
+  const turnedRad = yawRad + random.between(TURN_RAD);
+  const offM = random.between([0.018, 0.036]) * (random.uniform() < 0.5 ? -1 : 1);
+  const [x, y] = [xM + offM * Math.cos(turnedRad), yM + offM * Math.sin(turnedRad)];
+  return [x, y, random.between([0.043, 0.05]), turnedRad];
+}
+
+/** Low, between things or above another one. */
+function elsewhere({ xM, yM, yawRad }: Go, random: Random): [number, number, number, number] {
+  const angle = random.between([-Math.PI, Math.PI]);
+  const away = random.between([0.04, 0.1]);
+  const z = random.between([ABOVE_M, ABOVE_M + 0.03]);
+  return [xM + away * Math.cos(angle), yM + away * Math.sin(angle), z, yawRad + random.between(TURN_RAD)];
+}
 
 /** Above it and off by up to `strayM`. */
 function around(
@@ -138,7 +163,7 @@ function* miss(
   const yawRad = Math.max(-MAX_YAW_RAD, Math.min(MAX_YAW_RAD, wantedRad));
   // It turns first: turned pads would push the thing away.
   if (z < ABOVE_M) yield mistake(go([x, y, ABOVE_M + 0.02], yawRad, move.speedMS));
-  yield mistake(go([x, y, z], yawRad, move.speedMS, 0.05, 0.006));
+  yield mistake(go([x, y, z], yawRad, move.speedMS, kind.closes ? 0.05 : 0, 0.006));
   if (kind.closes) yield mistake(grip(0, 0.35));
   moves.next();
 }

@@ -35,7 +35,8 @@ export interface Hand {
 
 /**
  * Takes a thing at a height `zM` and lifts it to `highM`. What it does follows from what is seen: it can begin anyhow.
- * `comesLow`: nothing high stands in the way, so it turns at one low point above the thing, wherever it comes from.
+ * `comesLow`: nothing high stands in the way, so it turns at one low point above the thing, wherever it comes from. From
+ * among the things it rises first: on its way it would push them.
  */
 export function* pick(
   view: WorldView,
@@ -48,6 +49,8 @@ export function* pick(
   for (let tries = 0; tries < PICK_TRIES; tries++) {
     yield grip(WIDE_M, 0);
     const { xM, yM, yawRad } = view.see(body);
+    if (comesLow && view.gripM[2]! < CLEAR_M)
+      yield go([view.gripM[0]!, view.gripM[1]!, RISEN_M], view.gripYawRad, 0.4);
     hand.yawRad = nearestYaw(yawRad, view.gripYawRad);
     yield go([xM, yM, comesLow ? zM + HOVER_M : hoverM(view, xM, yM, highM)], hand.yawRad, 0.5);
     yield go([xM, yM, zM], hand.yawRad, 0.25, 0.1, 0.005);
@@ -69,13 +72,26 @@ function isHeld(view: WorldView, body: string): boolean {
   const { xM, yM, zM } = view.see(body);
   const [x, y, z] = [view.gripM[0]!, view.gripM[1]!, view.gripM[2]!];
   const isBetween = Math.hypot(xM - x, yM - y) < MAX_OFFSET_M && Math.abs(zM - z) < MAX_HEIGHT_M;
-  return isBetween && view.openingM > EMPTY_M;
+  return isBetween && view.openingM > EMPTY_M && view.openingM < OPENED_M;
 }
 
 /** The pads hold it by two of its edges: it would slip or turn. */
 function isTurned(view: WorldView, body: string): boolean {
   const turnRad = (view.see(body).yawRad - view.gripYawRad) / QUARTER;
   return Math.abs(turnRad - Math.round(turnRad)) * QUARTER > MAX_TURN_RAD;
+}
+
+/** Lets go of what it holds above a goal, so high that neither it nor the fingers touch what lies there already. */
+export function* drop(
+  view: WorldView,
+  hand: Hand,
+  held: string,
+  goal: Omit<Goal, 'highM'>,
+): Generator<Move, void, void> {
+  hand.yawRad = nearestYaw(goal.yawRad, view.gripYawRad);
+  const [dx, dy] = heldOffset(view, held);
+  yield go([goal.xM - dx, goal.yM - dy, goal.zM], hand.yawRad, 0.5, 0.1);
+  yield grip(WIDE_M, 0.25);
 }
 
 export interface Goal {
@@ -112,9 +128,13 @@ export function heldOffset(view: WorldView, held: string): [number, number] {
 const MAX_OFFSET_M = 0.01;
 const MAX_HEIGHT_M = 0.03;
 const MAX_TURN_RAD = 0.25;
-/** So high above where a thing is taken, the gripper turns without touching it. */
-const HOVER_M = 0.055;
+/** Wider than the diagonal of a cube: nothing is held. */
+const OPENED_M = 0.9 * WIDE_M;
+/** So high above where a thing is taken, the gripper turns without touching it or its neighbours. */
+const HOVER_M = 0.07;
 /** Within this of a thing and this high, it turns where it is. */
 const ABOVE_M = 0.03;
 const CLEAR_M = 0.066;
+/** As high as it rises from among things before it moves on, which begins up to a centimetre below. */
+const RISEN_M = 0.08;
 const clamp = (offsetM: number): number => (Math.abs(offsetM) < MAX_OFFSET_M ? offsetM : 0);

@@ -36,43 +36,67 @@ export async function demonstrate(
   { rig, ...options }: Omit<StageOptions, 'rows' | 'onClosed'>,
   dir: string,
 ): Promise<Demonstration> {
-  const model = rigModel(rig);
-  const memory = createRoleMemory('operator', model.joints.length);
-  Atomics.store(recorderFlag(memory), 0, 1);
-  const feed = new RowFeed(memory, model.joints.length, new Counters());
+  const tape = new StageTape(rig);
   const stage = await WorldStage.open({
     ...options,
     rig,
-    rows: feed,
-    onClosed: (record) => feed.onClosed(record),
+    rows: tape.feed,
+    onClosed: (record) => tape.feed.onClosed(record),
   });
   try {
-    return record(stage, rig, memory, dir);
+    tape.begin(stage, dir);
+    const { seed, limitS } = stage.world;
+    const endNs = stage.clock.nowNs() + (limitS + PRELUDE_S) * NS_PER_S;
+    let overNs = Number.POSITIVE_INFINITY;
+    while (stage.clock.nowNs() < Math.min(endNs, overNs + REST_NS)) {
+      stage.run(stage.clock.nowNs() + STEP_NS);
+      tape.drain();
+      if (overNs === Number.POSITIVE_INFINITY && stage.world.outcome !== 'running')
+        overNs = stage.clock.nowNs();
+    }
+    const { outcome, elapsedS } = stage.world;
+    const success = outcome === 'done';
+    return { seed, success, timeS: elapsedS, ...tape.end(success) };
   } finally {
     stage.close();
   }
 }
 
-function record(stage: WorldStage, rig: Rig, memory: RoleMemory, dir: string): Demonstration {
-  let saved: { info: EpisodeInfo; file: string } | null = null;
-  const recorder = openRecorder(stage, rig, dir, (info, file) => {
-    saved = { info, file };
-  });
-  const drain = drainer(memory, rigModel(rig).joints.length, recorder);
-  const { seed, limitS } = stage.world;
-  const endNs = stage.clock.nowNs() + (limitS + PRELUDE_S) * NS_PER_S;
-  let overNs = Number.POSITIVE_INFINITY;
-  while (stage.clock.nowNs() < Math.min(endNs, overNs + REST_NS)) {
-    stage.run(stage.clock.nowNs() + STEP_NS);
-    drain();
-    if (overNs === Number.POSITIVE_INFINITY && stage.world.outcome !== 'running')
-      overNs = stage.clock.nowNs();
+/** Records what happens on a stage. */
+export class StageTape {
+  readonly feed: RowFeed;
+  readonly #rig: Rig;
+  readonly #memory: RoleMemory;
+  #recorder: EpisodeRecorder | null = null;
+  #drain: () => void = () => {};
+  #rows = 0;
+  #file: string | null = null;
+
+  constructor(rig: Rig) {
+    const joints = rigModel(rig).joints.length;
+    this.#rig = rig;
+    this.#memory = createRoleMemory('operator', joints);
+    Atomics.store(recorderFlag(this.#memory), 0, 1);
+    this.feed = new RowFeed(this.#memory, joints, new Counters());
   }
-  const { outcome, elapsedS } = stage.world;
-  const success = outcome === 'done';
-  recorder.request({ kind: 'record', action: 'stop', label: success ? 'success' : 'failure' });
-  const { info, file } = (saved ?? {}) as { info?: EpisodeInfo; file?: string };
-  return { seed, success, timeS: elapsedS, rows: info?.rows ?? 0, file: file ?? null };
+
+  begin(stage: WorldStage, dir: string): void {
+    this.#recorder = openRecorder(stage, this.#rig, dir, (info, file) => {
+      this.#rows = info.rows;
+      this.#file = file;
+    });
+    this.#drain = drainer(this.#memory, rigModel(this.#rig).joints.length, this.#recorder);
+  }
+
+  /** At least ten times a second: the rings are short. */
+  drain(): void {
+    this.#drain();
+  }
+
+  end(success: boolean): { rows: number; file: string | null } {
+    this.#recorder?.request({ kind: 'record', action: 'stop', label: success ? 'success' : 'failure' });
+    return { rows: this.#rows, file: this.#file };
+  }
 }
 
 function openRecorder(

@@ -30,6 +30,13 @@ export interface PolicySeedOptions extends Omit<StageOptions, 'inputs' | 'rows' 
   limitS?: number;
 }
 
+/** Somebody beside the policy, who is called every 10 ms with what was last sent to the robot. */
+export interface Onlooker {
+  tick(sentRad: Float64Array, sentGripper: number): void;
+  /** Whether the policy drives. */
+  readonly drives: boolean;
+}
+
 export interface PolicySeed {
   seed: number;
   success: boolean;
@@ -64,7 +71,13 @@ export async function runPolicySeed(options: PolicySeedOptions): Promise<PolicyS
   }
 }
 
-async function play(stage: WorldStage, lead: Lead, options: PolicySeedOptions): Promise<PolicySeed> {
+/** `lead` learns from the stage's closed records. */
+export async function play(
+  stage: WorldStage,
+  lead: Lead,
+  options: PolicySeedOptions,
+  onlooker?: Onlooker,
+): Promise<PolicySeed> {
   const { policy, fps, everyRows, inferenceMs, rowZero } = options;
   const model = rigModel(options.rig);
   const joints = model.joints.length;
@@ -73,6 +86,7 @@ async function play(stage: WorldStage, lead: Lead, options: PolicySeedOptions): 
   const answers: Answer[] = [];
   const steps = new StepMeter(joints, fps);
   const past = new StateHistory();
+  const sent = { rad: new Float64Array(joints), gripper: 0 };
   const player = new PolicyPlayer({
     ...{ clock: stage.clock, joints, fps, everyRows, holdAfterMs: 220, timeoutMs: 5000 },
     ...(rowZero === undefined ? {} : { rowZero }),
@@ -90,7 +104,10 @@ async function play(stage: WorldStage, lead: Lead, options: PolicySeedOptions): 
       return state && heldPose(state);
     },
     infer: (observation) => new Promise((give, fail) => asked.push({ observation, give, fail })),
+    ...(onlooker && { drives: () => onlooker.drives }),
     act: (jointsRad, gripper, clutch) => {
+      sent.rad.set(jointsRad);
+      sent.gripper = gripper;
       steps.note(stage.clock.nowNs(), jointsRad);
       send(stage, jointsRad, gripper, clutch);
     },
@@ -112,6 +129,7 @@ async function play(stage: WorldStage, lead: Lead, options: PolicySeedOptions): 
     }
     if (due.length > 0) await turn();
     player.tick();
+    onlooker?.tick(sent.rad, sent.gripper);
     for (const { observation, give, fail } of asked.splice(0)) {
       const chunk = await policy
         .infer(observation, AbortSignal.timeout(60_000))

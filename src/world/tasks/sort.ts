@@ -1,15 +1,16 @@
-import { type Hand, HIGH_M, pick, place } from '../skills.ts';
+import { drop, type Hand, HIGH_M, pick } from '../skills.ts';
 import { AT_REST, type Place, scatter, type Task } from '../task.ts';
 import { CUBE_M, CUBES, cube, tray } from '../things.ts';
 
 const TRAY_HALF_M = 0.07;
 const INSIDE_M = 0.065;
-/** Where the expert puts them, from the middle of the tray. */
+/** Where the expert lets go of them, from the middle of the tray; the height clears the walls and other cubes. */
 const SLOTS = [
   [-0.03, -0.03],
   [0.03, -0.03],
   [0, 0.03],
 ] as const;
+const DROP_M = 0.072;
 
 const isInside = ({ xM, yM, zM }: Place, tray: Place): boolean =>
   Math.abs(xM - tray.xM) < INSIDE_M && Math.abs(yM - tray.yM) < INSIDE_M && zM < 0.075;
@@ -42,7 +43,7 @@ export const sort: Task = {
       if (isInside(view.see(name), at)) continue;
       const [dx, dy] = SLOTS[i]!;
       yield* pick(view, hand, name, CUBE_M / 2, HIGH_M, true);
-      yield* place(view, hand, name, { xM: at.xM + dx, yM: at.yM + dy, zM: 0.026, yawRad: 0, highM: HIGH_M });
+      yield* drop(view, hand, name, { xM: at.xM + dx, yM: at.yM + dy, zM: DROP_M, yawRad: 0 });
     }
   },
 };
