@@ -6,7 +6,7 @@ import type { Chunk } from './policy.ts';
  * is taken from a lower one, with a margin.
  */
 const QUANTILE = 0.98;
-const SHARE = 0.85;
+const SHARE = 0.8;
 const KEPT_STEPS = 4000;
 
 /** Limits each joint's speed to what the policy's own chunks do. */

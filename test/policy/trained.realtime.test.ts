@@ -11,12 +11,12 @@ const noRuntime = existsSync(`node_modules/${RUNTIME}`)
   ? false
   : absent(RUNTIME, `npm install --no-save ${RUNTIME}`, false);
 const missing = noRuntime || (await needsPackage('@mujoco/mujoco'));
-/** Three unseen seeds; `farhand world run` of docs/policies.md does ten, or two hundred. */
-const SEEDS = '100000-100002';
+/** Unseen ones; the table of docs/policies.md has two hundred. */
+const SEEDS = '100000-100009';
 const MODEL = 'examples/policy-small/stack.onnx';
 
-describe('the trained policy of examples/policy-small', { skip: missing, timeout: 180_000 }, () => {
-  it('stacks three cubes in at least two of three unseen seeds, through the whole rig', () => {
+describe('the trained policy of examples/policy-small', { skip: missing, timeout: 300_000 }, () => {
+  it('stacks three cubes in at least eight of ten unseen seeds, through the whole rig', () => {
     const dir = temporaryFolder('trained');
     const args = ['world', 'run', '--task', 'stack', '--input', `policy:${MODEL}`, '--every', '2'];
     const { stdout, stderr } = spawnSync(
@@ -28,7 +28,7 @@ describe('the trained policy of examples/policy-small', { skip: missing, timeout
     const last = stdout.trim().split('\n').at(-1) ?? '';
     assert.ok(last.startsWith('{'), stderr);
     const { seeds, successes } = JSON.parse(last) as { seeds: number; successes: number };
-    assert.equal(seeds, 3);
-    assert.ok(successes >= 2, stdout);
+    assert.equal(seeds, 10);
+    assert.ok(successes >= 8, stdout);
   });
 });
