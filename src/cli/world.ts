@@ -229,6 +229,10 @@ async function record(given: Given, dir: string, json: boolean): Promise<number>
   const [from, to] = seedsOf(String(given.values['seeds'] ?? '0-9'));
   const input = String(given.values['input'] ?? 'expert');
   if (input.startsWith('policy:')) return recordCorrections(given, task, [from, to], dir, json);
+  if (input !== 'expert' || given.values['corrections'] !== undefined)
+    throw new TeleopError('bad-option', 'only an expert or a corrected policy is recorded', {
+      hint: 'Use --input policy:model.onnx, with --corrections N for so many take-overs; without both an expert demonstrates.',
+    });
   const rig = loadRig(String(given.values['rig'] ?? 'world'), [
     `robot.options.task=${task.name}`,
     ...(given.values['model'] === undefined ? [] : [`model=${String(given.values['model'])}`]),
