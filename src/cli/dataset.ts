@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { TeleopError } from '../core/errors.ts';
+import { restoreInterrupted } from '../record/edit/swap.ts';
 import { type CheckedDataset, checkDataset } from '../record/lerobot/check.ts';
 import { videoKeysOf } from '../record/lerobot/layout.ts';
 import { problemText } from '../record/lerobot/problems.ts';
@@ -59,6 +60,7 @@ that push adds as README.md. PLACE is hf://OWNER/NAME[@BRANCH] (HF_TOKEN, HF_END
         hint: 'For example `farhand dataset check datasets/cups`.',
       });
     const decode = action === 'info' ? 'none' : given.values['decode'] === true ? 'all' : 'sample';
+    restoreInterrupted(dir);
     if (!existsSync(dir))
       throw new TeleopError('file-missing', `There is no folder ${dir}.`, {
         hint: 'Give the folder of a LeRobot v3 dataset, the one that contains meta/info.json.',

@@ -10,7 +10,7 @@ import type { Access } from './access.ts';
 import { answerScores, datasetName, listDatasets, startEdit } from './datasets-api.ts';
 import { DoctorRun } from './doctor-run.ts';
 import { EpisodeLibrary } from './episode-library.ts';
-import { answerEpisodes, editEpisode } from './episodes-api.ts';
+import { answerEpisodes, editEpisode, labelOnRequest } from './episodes-api.ts';
 import { ExportRunner } from './export-job.ts';
 import { answerMesh } from './meshes-api.ts';
 
@@ -65,6 +65,9 @@ export function createApi(
   const answerTo = (request: IncomingMessage, pathname: string): Answer | undefined => {
     if (request.method === 'GET' && /^\/api\/episodes(\/|$)/.test(pathname))
       return (_request, response, url) => answerEpisodes(library, url, response);
+    const [, episode] = /^\/api\/episodes\/([\w.-]+)$/.exec(pathname) ?? [];
+    if (request.method === 'POST' && episode !== undefined)
+      return (_request, response) => labelOnRequest(library, episode, request, response);
     const [, mesh] = /^\/api\/meshes\/(\d+)$/.exec(pathname) ?? [];
     if (request.method === 'GET' && mesh !== undefined)
       return (_request, response) => answerMesh(meshes, Number(mesh), response);

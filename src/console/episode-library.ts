@@ -46,6 +46,11 @@ export class EpisodeLibrary {
     return this.#request({ kind: 'edit', edit }) as Promise<Omit<EpisodeList, 'dir'>>;
   }
 
+  /** Beside the recording, which is not modified. */
+  async label(id: string, label: string): Promise<void> {
+    await this.#request({ kind: 'label', id, label });
+  }
+
   close(): void {
     void this.#worker?.terminate();
     this.#worker = null;

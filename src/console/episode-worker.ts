@@ -4,7 +4,7 @@ import { packageVersion } from '../files/package-root.ts';
 import type { EpisodeEdit, EpisodeList, EpisodeView } from '../messages/console.ts';
 import type { EpisodeInfo, EpisodeRow } from '../messages/recording.ts';
 import { cutEpisode, deleteEpisode, restoreEpisode } from '../record/deleted.ts';
-import { episodeFile, listEpisodes, REFUSED_FOLDER } from '../record/episodes.ts';
+import { episodeFile, labelEpisode, listEpisodes, REFUSED_FOLDER } from '../record/episodes.ts';
 import { marksOf } from '../record/outliers.ts';
 import { readEpisode, readFrame, readWorld } from '../record/reader.ts';
 
@@ -17,7 +17,8 @@ export type EpisodeRequest =
   | { kind: 'list' }
   | { kind: 'view'; id: string }
   | { kind: 'frame'; id: string; camera: string; row: number }
-  | { kind: 'edit'; edit: EpisodeEdit };
+  | { kind: 'edit'; edit: EpisodeEdit }
+  | { kind: 'label'; id: string; label: string };
 
 /** The reply to request `id`; `error` is for people to read. */
 export type EpisodeReply = { id: number } & ({ value: unknown } | { error: string });
@@ -28,6 +29,7 @@ const kept = new Map<string, { info: EpisodeInfo; rows: EpisodeRow[] }>();
 async function answer(request: EpisodeRequest): Promise<unknown> {
   if (request.kind === 'list') return list();
   if (request.kind === 'edit') return edit(request.edit);
+  if (request.kind === 'label') return label(request.id, request.label);
   const episode = await open(request.id);
   if (request.kind === 'view') return view(request.id, episode);
   const captureNs = episode.rows[request.row]?.frames[request.camera]?.captureNs;
@@ -49,6 +51,12 @@ async function list(): Promise<Omit<EpisodeList, 'dir'>> {
   const all = [...(await listEpisodes(dir)), ...(await listEpisodes(`${dir}/${REFUSED_FOLDER}`))];
   const episodes = all.sort((a, b) => (a.id < b.id ? 1 : -1));
   return { episodes, marks: marksOf(episodes) };
+}
+
+async function label(id: string, text: string): Promise<null> {
+  await labelEpisode(episodeFile(dir, id), { label: text });
+  kept.delete(id);
+  return null;
 }
 
 async function open(id: string): Promise<{ info: EpisodeInfo; rows: EpisodeRow[] }> {

@@ -34,6 +34,7 @@ const listed = (library: EpisodeLibrary, list: Omit<EpisodeList, 'dir'>): Episod
   dir: shownPath(library.dir),
   ...list,
 });
+const labelBody = z.strictObject({ label: z.string().max(100) });
 
 /** `/api/episodes`, `/api/episodes/<id>`, `/api/episodes/<id>/frame?camera=&row=`. */
 export async function answerEpisodes(
@@ -58,6 +59,25 @@ export async function answerEpisodes(
   } catch (error) {
     if (!(error instanceof EpisodeProblem)) throw error;
     replyError(response, 404, error.message);
+  }
+}
+
+/** `POST /api/episodes/<id>`: gives it a label. Works without an operator, and without control of the robot. */
+export async function labelOnRequest(
+  library: EpisodeLibrary | null,
+  id: string,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  const body = await readBody(request, labelBody);
+  if (typeof body === 'string') return replyError(response, 400, `not a valid label: ${body}`);
+  if (library === null) return replyError(response, 409, 'this rig does not record');
+  try {
+    await library.label(id, body.label);
+    replyJson(response, 200, { id, label: body.label });
+  } catch (error) {
+    if (!(error instanceof EpisodeProblem)) throw error;
+    replyError(response, 409, error.message);
   }
 }
 

@@ -129,7 +129,7 @@ function makeFolder(folder: string, mode: number): void {
 }
 
 /** The file behind a symbolic link is replaced, not the link. */
-function linkTarget(file: string): string {
+export function linkTarget(file: string): string {
   let target = file;
   for (let links = 0; lstatSync(target, { throwIfNoEntry: false })?.isSymbolicLink(); links++) {
     if (links === 40) throw Object.assign(new Error('too many symbolic links'), { code: 'ELOOP' });

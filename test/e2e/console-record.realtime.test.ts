@@ -9,6 +9,7 @@ import { loadJpegCoder } from '../../src/camera/encoder.ts';
 import type { ConsoleHandle } from '../../src/console/server.ts';
 import { monotonicClock } from '../../src/core/time/clock.ts';
 import type { ReceivedFrame, RecordRequest } from '../../src/messages/recording.ts';
+import { listEpisodes } from '../../src/record/episodes.ts';
 import { emptyInfo, rowOf, START_NS, startOf } from '../../src/record/test-episode.ts';
 import { EpisodeWriter } from '../../src/record/writer.ts';
 import { loadRig, type Rig } from '../../src/rig/rig.ts';
@@ -189,12 +190,7 @@ describe('recording from the page', { skip: needs('chromium') }, () => {
 
   it('reviews episodes with the keyboard, and marks an unusual one', async () => {
     await page.evaluate('document.activeElement?.blur()');
-    const before = peer.asked.length;
-    const labels = () =>
-      peer.asked
-        .slice(before)
-        .filter(({ action }) => action === 'label')
-        .map(({ episode, label }) => `${episode} ${label}`);
+    const labels = async () => (await listEpisodes(dir)).map(({ id, label }) => `${id} ${label}`);
     // Newest first: from the older to the newer one.
     await page.keyboard.press('p');
     await page.locator('[data-testid="episode-20260101-120500-001"][aria-pressed=true]').waitFor();
@@ -203,8 +199,8 @@ describe('recording from the page', { skip: needs('chromium') }, () => {
     await page.keyboard.press('n');
     await page.locator('[data-testid="episode-20260101-120000-001"][aria-pressed=true]').waitFor();
     await page.keyboard.press('d');
-    for (let i = 0; i < 100 && labels().length < 2; i++) await page.waitForTimeout(20);
-    assert.deepEqual(labels(), ['20260101-120500-001 success', '20260101-120000-001 drop']);
+    await page.locator('[data-testid="episode-20260101-120000-001"] .tag:text-is("drop")').waitFor();
+    assert.deepEqual(await labels(), ['20260101-120000-001 drop', '20260101-120500-001 success']);
     for (let n = 0; n < 10; n++)
       writeEpisode(dir, `20260102-12000${n}-001`, 'wave', n === 4 ? 9 : 1 + n / 100);
     await page.getByRole('button', { name: 'Refresh' }).click();

@@ -8,6 +8,7 @@ import { deleteEpisodes, mergeDatasets, trimEpisode } from '../../src/record/edi
 import { correctionsOf } from '../../src/record/export/prepared.ts';
 import { checkDataset } from '../../src/record/lerobot/check.ts';
 import { LeRobotWriter } from '../../src/record/lerobot/dataset-writer.ts';
+import { joinEpisodeFiles } from '../../src/record/lerobot/join-episode-files.ts';
 import type { SourceEpisode } from '../../src/record/lerobot/layout.ts';
 import { CODECS } from '../../src/record/lerobot/video.ts';
 import { HUB_TEST_TOKEN, startHubStandIn } from '../e2e/hub-stand-in.ts';
@@ -78,6 +79,7 @@ async function loadsOurs(python: string, dir: string, codec: (typeof CODECS)[num
   ];
   const writer = await LeRobotWriter.open(dir, { fps: FPS, codec, maxGapS: 1, version: '0.0.0' });
   for (const source of sources) await writer.add(source);
+  await joinEpisodeFiles(dir);
   writer.close();
   const seen = await peer<Loaded>(python, 'load', dir, 'front');
   assert.deepEqual([seen.rows, seen.frames, seen.episodes, seen.fps, seen.lastRows], [90, 90, 2, FPS, 30]);
@@ -166,6 +168,12 @@ async function checksEdited(python: string, root: string, name: string): Promise
   await assertWhole(made(`${name}_two`), `${name}, split by LeRobot`);
   await run(`${name}_joined`, ...operation('merge', 'repo_ids', [`farhand/${name}`, `farhand/${name}_less`]));
   await assertWhole(made(`${name}_joined`), `${name}, merged by LeRobot`);
+  await run(
+    `${name}_joined`,
+    '--new_repo_id',
+    `farhand/${name}_rest`,
+    ...operation('delete_episodes', 'episode_indices', [0]),
+  );
   const state = ['observation.state'];
   await run(
     name,
@@ -176,6 +184,26 @@ async function checksEdited(python: string, root: string, name: string): Promise
   await assertWhole(made(`${name}_bare`), `${name}, a feature removed by LeRobot`);
   await run(`${name}_two`, ...operation('modify_tasks', 'new_task', 'something else'));
   await assertWhole(made(`${name}_two`), `${name}, relabelled by LeRobot`);
+}
+
+/** LeRobot joins videos without converting times, and chooses the unit of what it writes itself. */
+async function joinsAtRate(python: string, root: string, fps: number): Promise<void> {
+  const name = `at${fps}`;
+  const made = (repo: string) => path.join(root, 'farhand', repo);
+  const options = { fps, codec: 'h264' as const, maxGapS: 1, version: '0.0.0' };
+  const writer = await LeRobotWriter.open(made(name), options);
+  for (const [id, seconds] of Object.entries({ a: 1.4, b: 0.9, c: 1.1 }))
+    await writer.add(sourceEpisode({ id, seconds, cameraHz: fps }));
+  await joinEpisodeFiles(made(name));
+  writer.close();
+  const rows = (await checkDataset(made(name), 'none')).info!.total_frames;
+  await edited(python, root, name, ...operation('split', 'splits', { one: [0, 2], two: [1] }));
+  const parts = [name, `${name}_one`, `${name}_two`].map((each) => `farhand/${each}`);
+  await edited(python, root, `${name}_joined`, ...operation('merge', 'repo_ids', parts));
+  await assertWhole(made(`${name}_joined`), `${fps} rows per second, split and merged by LeRobot`);
+  const seen = await peer<{ rows: number }>(python, 'load', made(`${name}_joined`), 'front');
+  assert.equal(seen.rows, 2 * rows);
+  console.log('✔ and LeRobot loads every row of it');
 }
 
 /** Our edits of a dataset, ours or theirs with several episodes per file: each result loads in LeRobot. */
@@ -212,6 +240,7 @@ async function addsToEdited(python: string, root: string): Promise<void> {
     [false, true, false],
   );
   await writer.add(sourceEpisode({ ...shape, id: 'c', seconds: 1 }));
+  await joinEpisodeFiles(dir);
   writer.close();
   await assertWhole(dir, 'ours, edited by LeRobot, exported into again');
   const seen = await peer<Loaded>(python, 'load', dir, 'front');
@@ -255,6 +284,7 @@ else {
     await checksEdited(python.python, root, 'ours');
     await editsLoad(python.python, root, 'ours', 'front');
     await addsToEdited(python.python, root);
+    for (const fps of [15, 60]) await joinsAtRate(python.python, root, fps);
   } finally {
     rmSync(root, { recursive: true, force: true });
   }

@@ -21,7 +21,9 @@ def load(root: str, camera: str) -> dict:
     height = dataset[0][key].shape[1]
     # The upper half of a test picture has a uniform brightness that encodes its number.
     levels = [float(dataset[i][key][:, : height // 3, :].mean()) * 255 for i in range(len(dataset))]
-    ahead = LeRobotDataset("farhand/interop", root=root, delta_timestamps={"action": [0, 0.1], key: [-0.1, 0]})
+    step = 3 / dataset.fps
+    times = {"action": [0, step], key: [-step, 0]}
+    ahead = LeRobotDataset("farhand/interop", root=root, delta_timestamps=times)
     window = ahead[10]
     last = LeRobotDataset("farhand/interop", root=root, episodes=[dataset.num_episodes - 1])
     return {

@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks';
 import { duration } from './format.ts';
+import { isEdit, JobProgress } from './job-progress.tsx';
 import { Sparkline } from './sparkline.tsx';
 import type { RecordStore } from './store.ts';
 
@@ -11,17 +12,20 @@ export function DatasetCard({ store }: { store: RecordStore }) {
   const [fromS, setFromS] = useState('0');
   const [toS, setToS] = useState('');
   const [other, setOther] = useState('');
+  const [mayDelete, setMayDelete] = useState(false);
   if (datasets.length === 0) return null;
   const busy = job?.state === 'running' || scores === null;
   const episodes = [...chosen].sort((a, b) => a - b);
   const one = episodes.length === 1 ? scores?.[episodes[0]!] : undefined;
   const run = (edit: Record<string, unknown>): void => {
+    setMayDelete(false);
     setChosen(new Set());
     void store.editDataset(edit);
   };
   const toggle = (episode: number): void => {
     const next = new Set(chosen);
     if (!next.delete(episode)) next.add(episode);
+    setMayDelete(false);
     setChosen(next);
   };
   const others = datasets.filter(({ name }) => name !== dataset);
@@ -58,6 +62,7 @@ export function DatasetCard({ store }: { store: RecordStore }) {
           ))}
         </select>
       </header>
+      {job && isEdit(job) && <JobProgress job={job} testId="edit-progress" />}
       {datasetProblem !== '' && (
         <p class="small bad" role="alert">
           {datasetProblem}
@@ -83,11 +88,26 @@ export function DatasetCard({ store }: { store: RecordStore }) {
         ))}
       </ul>
       <div class="actions three">
-        {button('delete', 'Delete', episodes.length === 0, () => ({ episodes }))}
+        {mayDelete ? (
+          button('delete-now', `Delete ${counted(episodes.length)} for good`, false, () => ({
+            edit: 'delete',
+            episodes,
+          }))
+        ) : (
+          <button
+            type="button"
+            class="plain"
+            data-testid="dataset-delete"
+            disabled={busy || episodes.length === 0}
+            onClick={() => setMayDelete(true)}
+          >
+            Delete…
+          </button>
+        )}
         {button('stats', 'Statistics', false, () => ({}))}
       </div>
       <label class="field">
-        <span>New task, or name of a new dataset</span>
+        <span>Task or new name</span>
         <input
           type="text"
           data-testid="dataset-text"
@@ -136,6 +156,8 @@ export function DatasetCard({ store }: { store: RecordStore }) {
     </section>
   );
 }
+
+const counted = (episodes: number): string => (episodes === 1 ? '1 episode' : `${episodes} episodes`);
 
 function Seconds(props: { label: string; name: string; value: string; set(value: string): void }) {
   return (

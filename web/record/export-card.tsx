@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import type { ExportJob } from '../../src/messages/console.ts';
+import { isEdit, JobProgress } from './job-progress.tsx';
 import type { RecordState } from './store.ts';
 
 interface Props {
@@ -45,25 +45,7 @@ export function ExportCard({ state, onExport }: Props) {
           {exportProblem}
         </p>
       )}
-      {job && job.state !== 'idle' && <Progress job={job} />}
+      {job && job.state !== 'idle' && !isEdit(job) && <JobProgress job={job} testId="export-progress" />}
     </section>
-  );
-}
-
-function Progress({ job }: { job: ExportJob }) {
-  const words = {
-    idle: '',
-    running: job.message,
-    done: `Written to ${job.out}`,
-    failed: `Failed: ${job.message}`,
-  };
-  return (
-    <div class="progress" data-testid="export-progress" data-state={job.state} role="status">
-      <progress
-        max={1}
-        {...(job.progress === null && job.state === 'running' ? {} : { value: job.progress ?? 0 })}
-      />
-      <p class="small">{words[job.state]}</p>
-    </div>
   );
 }

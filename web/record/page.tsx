@@ -17,14 +17,10 @@ const TELEMETRY_MS = 200;
 
 export function openRecordPage(root: HTMLElement, context: PageContext): LazyPage {
   const send = (request: RecordRequest): void => {
-    context.send(request);
-    // The recorder writes the label to a file, which takes a moment.
-    if (request.action === 'label') setTimeout(() => void store.refresh().then(reselect), 400);
+    if (request.action === 'label') void store.label(request.episode, request.label);
+    else context.send(request);
   };
   const store = new RecordStore(() => draw());
-  const reselect = (): void => {
-    if (store.state.selected !== null) void store.select(store.state.selected);
-  };
   const draw = (): void => render(<RecordPage store={store} send={send} sendReplay={context.send} />, root);
   let latest: Telemetry | null = null;
   const take = atMostEvery(TELEMETRY_MS, () => {

@@ -95,6 +95,18 @@ export class RecordStore {
     }
   }
 
+  async label(id: string, label: string): Promise<void> {
+    try {
+      await postJson(`api/episodes/${encodeURIComponent(id)}`, { label });
+      await this.refresh();
+      if (this.state.selected !== id || this.state.view === null) return;
+      const { info } = this.state.view;
+      this.set({ view: { ...this.state.view, info: { ...info, label } } });
+    } catch (error) {
+      this.set({ listProblem: (error as Error).message });
+    }
+  }
+
   async select(id: string): Promise<void> {
     this.set({ selected: id, view: null, other: null, viewProblem: '' });
     try {

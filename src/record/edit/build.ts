@@ -1,6 +1,7 @@
 import { mkdirSync } from 'node:fs';
 import path from 'node:path';
 import { TeleopError } from '../../core/errors.ts';
+import { syncFolderOf } from '../../files/write-whole.ts';
 import type { Values } from '../lerobot/columns.ts';
 import { DIGEST_FILE, digestsJson } from '../lerobot/digests.ts';
 import type { EpisodeMeta } from '../lerobot/episode-meta.ts';
@@ -166,7 +167,16 @@ class Builder {
     );
     writeSynced(this.#file(INFO_FILE), `${JSON.stringify(this.#newInfo(parts), null, 4)}\n`);
     writeSynced(path.join(this.#dir, DIGEST_FILE), digestsJson(null, this.#written));
+    this.#syncFolders();
     return { episodes: this.#episodes, rows: this.#rows, videos: this.#videos };
+  }
+
+  /** The files are on disk; now their names. */
+  #syncFolders(): void {
+    const folders = new Set<string>();
+    for (const file of this.#written.values())
+      for (let at = path.dirname(file); at.length >= this.#dir.length; at = path.dirname(at)) folders.add(at);
+    for (const folder of folders) syncFolderOf(path.join(folder, 'any'));
   }
 
   #newInfo(parts: readonly Part[]): DatasetInfo {

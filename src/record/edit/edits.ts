@@ -1,15 +1,18 @@
-import { existsSync } from 'node:fs';
+import { existsSync, mkdirSync } from 'node:fs';
 import path from 'node:path';
 import { TeleopError } from '../../core/errors.ts';
+import { unwritable } from '../../files/write-whole.ts';
 import { differences } from '../lerobot/admission.ts';
 import { checkDataset } from '../lerobot/check.ts';
-import { lockDataset } from '../lerobot/dataset-folder.ts';
+import { folderOf, lockDatasets } from '../lerobot/dataset-lock.ts';
+import type { EpisodeMeta } from '../lerobot/episode-meta.ts';
+import { joinEpisodeFiles } from '../lerobot/join-episode-files.ts';
 import { videoKeysOf } from '../lerobot/layout.ts';
 import { problemText } from '../lerobot/problems.ts';
 import { readVideoTrack } from '../mp4/video-track.ts';
-import { type BuildOptions, type Built, buildDataset, type Part } from './build.ts';
+import { type Built, buildDataset, type Part } from './build.ts';
 import { OF_CONTENT, type OpenDataset, openDataset } from './open-dataset.ts';
-import { beginSwap, swap } from './swap.ts';
+import { abandonSwap, beginSwap, restoreInterrupted, swap } from './swap.ts';
 
 /** A cut may move this many pictures back to a key picture, so that nothing needs to be encoded again. */
 const SNAP = 2;
@@ -18,16 +21,37 @@ export interface Edited extends Built {
   dir: string;
 }
 
-const wholeOf = (from: OpenDataset): Part[] =>
-  from.episodes.map((episode) => ({ from, episode, first: 0, count: episode.length }));
+const wholePart = (from: OpenDataset, episode: EpisodeMeta): Part => ({
+  ...{ from, episode, first: 0, count: episode.length },
+});
+const wholeOf = (from: OpenDataset): Part[] => from.episodes.map((episode) => wholePart(from, episode));
+
+/** Opens datasets and keeps other programs from changing them, and from writing to `outs`, until `run` has ended. */
+async function editing<T>(
+  dirs: readonly string[],
+  outs: readonly string[],
+  run: (first: OpenDataset, ...others: OpenDataset[]) => Promise<T>,
+): Promise<T> {
+  for (const dir of dirs) expectFolder(dir);
+  for (const out of outs) mkdirSync(path.dirname(path.resolve(out)), { recursive: true });
+  const unlock = lockDatasets([...dirs, ...outs]);
+  try {
+    const sources: OpenDataset[] = [];
+    for (const dir of dirs) sources.push(await openDataset(dir));
+    const [first, ...others] = sources;
+    return await run(first!, ...others);
+  } finally {
+    unlock();
+  }
+}
 
 /** Without these episodes. */
-export async function deleteEpisodes(dir: string, episodes: readonly number[], out = dir): Promise<Edited> {
-  const from = await openDataset(dir);
-  for (const episode of episodes) episodeOf(from, episode);
-  const kept = wholeOf(from).filter(({ episode }) => !episodes.includes(episode.episode));
-  return write(out, kept, [from]);
-}
+export const deleteEpisodes = (dir: string, episodes: readonly number[], out = dir): Promise<Edited> =>
+  editing([dir], [out], (from) => {
+    for (const episode of episodes) episodeOf(from, episode);
+    const kept = wholeOf(from).filter(({ episode }) => !episodes.includes(episode.episode));
+    return write(out, kept, [from]);
+  });
 
 export interface Trim {
   episode: number;
@@ -38,8 +62,10 @@ export interface Trim {
   exact?: boolean;
 }
 
-export async function trimEpisode(dir: string, trim: Trim, out = dir): Promise<Edited & { first: number }> {
-  const from = await openDataset(dir);
+export const trimEpisode = (dir: string, trim: Trim, out = dir): Promise<Edited & { first: number }> =>
+  editing([dir], [out], (from) => trimmed(from, trim, out));
+
+async function trimmed(from: OpenDataset, trim: Trim, out: string): Promise<Edited & { first: number }> {
   const { fps } = from.info;
   const { length } = episodeOf(from, trim.episode);
   const last = Math.min(length, Math.round((trim.toS ?? length / fps) * fps));
@@ -78,60 +104,60 @@ export async function splitDataset(
     throw new TeleopError('bad-option', '--out takes one part', {
       hint: 'Leave --out out, or name one part.',
     });
-  const from = await openDataset(dir);
-  const outs = [...into].map(([name, episodes]) => ({
+  const planned = [...into].map(([name, episodes]) => ({
     out: only ?? `${path.resolve(dir)}-${name}`,
-    parts: episodes.map((number) => {
-      const episode = episodeOf(from, number);
-      return { from, episode, first: 0, count: episode.length };
-    }),
+    episodes,
   }));
-  for (const { out } of outs) expectFree(out);
-  const made: Edited[] = [];
-  for (const { out, parts } of outs) made.push(await write(out, parts, [from]));
-  return made;
+  const outs = planned.map(({ out }) => out);
+  return editing([dir], outs, async (from) => {
+    const parts = planned.map(({ episodes }) =>
+      episodes.map((number) => wholePart(from, episodeOf(from, number))),
+    );
+    for (const out of outs) expectFree(out);
+    const made: Edited[] = [];
+    for (const [i, out] of outs.entries()) made.push(await write(out, parts[i]!, [from]));
+    return made;
+  });
 }
 
-export async function mergeDatasets(dirs: readonly string[], out: string): Promise<Edited> {
-  expectFree(out);
-  const sources: OpenDataset[] = [];
-  for (const dir of dirs) sources.push(await openDataset(dir));
-  const [first, ...others] = sources;
-  for (const other of others) {
-    const differing = differences(first!.info, other.info.features, other.info.robot_type);
-    if (other.info.fps !== first!.info.fps) differing.push(`${other.info.fps} rows per second`);
-    if (differing.length > 0)
-      throw new TeleopError(
-        'bad-dataset',
-        `${other.dir} differs from ${first!.dir} in ${differing.join(', ')}`,
-        {
-          hint: 'Only datasets with the same robot, features, picture sizes, codec and rate can be merged.',
-        },
-      );
-  }
-  return write(out, sources.flatMap(wholeOf), sources);
+export const mergeDatasets = (dirs: readonly string[], out: string): Promise<Edited> =>
+  editing(dirs, [out], (...sources) => {
+    expectFree(out);
+    for (const other of sources.slice(1)) expectAlike(sources[0]!, other);
+    return write(out, sources.flatMap(wholeOf), sources);
+  });
+
+function expectAlike(first: OpenDataset, other: OpenDataset): void {
+  const differing = differences(first.info, other.info.features, other.info.robot_type);
+  if (other.info.fps !== first.info.fps) differing.push(`${other.info.fps} rows per second`);
+  if (differing.length > 0)
+    throw new TeleopError(
+      'bad-dataset',
+      `${other.dir} differs from ${first.dir} in ${differing.join(', ')}`,
+      {
+        hint: 'Only datasets with the same robot, features, picture sizes, codec and rate can be merged.',
+      },
+    );
 }
 
 /** Gives episodes another task; all of them if none are named. */
-export async function relabel(
+export const relabel = (
   dir: string,
   task: string,
   episodes: readonly number[] | null,
   out = dir,
-): Promise<Edited> {
-  const from = await openDataset(dir);
-  for (const episode of episodes ?? []) episodeOf(from, episode);
-  const parts = wholeOf(from).map((part) =>
-    episodes === null || episodes.includes(part.episode.episode) ? { ...part, task } : part,
-  );
-  return write(out, parts, [from]);
-}
+): Promise<Edited> =>
+  editing([dir], [out], (from) => {
+    for (const episode of episodes ?? []) episodeOf(from, episode);
+    const parts = wholeOf(from).map((part) =>
+      episodes === null || episodes.includes(part.episode.episode) ? { ...part, task } : part,
+    );
+    return write(out, parts, [from]);
+  });
 
 /** Computes all statistics again. */
-export async function recomputeStats(dir: string, out = dir): Promise<Edited> {
-  const from = await openDataset(dir);
-  return write(out, wholeOf(from), [from], true);
-}
+export const recomputeStats = (dir: string, out = dir): Promise<Edited> =>
+  editing([dir], [out], (from) => write(out, wholeOf(from), [from], true));
 
 async function write(
   out: string,
@@ -139,13 +165,12 @@ async function write(
   sources: readonly OpenDataset[],
   freshStats = false,
 ): Promise<Edited> {
-  const inPlace = sources.some(({ dir }) => path.resolve(dir) === path.resolve(out));
+  const inPlace = sources.some(({ dir }) => folderOf(dir) === folderOf(out));
   if (!inPlace) expectFree(out);
-  const unlocks = sources.map(({ dir }) => lockDataset(dir));
+  const place = beginSwap(out);
   try {
-    const options: BuildOptions = { mayLink: inPlace, freshStats };
-    const place = beginSwap(out);
-    const built = await buildDataset(place, parts, options);
+    const built = await buildDataset(place, parts, { mayLink: inPlace, freshStats });
+    await joinEpisodeFiles(place);
     const { problems } = await checkDataset(place, 'sample');
     const problem = problems.list.find(({ rule }) => !OF_CONTENT.includes(rule));
     if (problem !== undefined)
@@ -154,9 +179,18 @@ async function write(
       });
     swap(out);
     return { dir: out, ...built };
-  } finally {
-    for (const unlock of unlocks) unlock();
+  } catch (error) {
+    abandonSwap(out);
+    throw unwritable(place, error);
   }
+}
+
+function expectFolder(dir: string): void {
+  restoreInterrupted(dir);
+  if (!existsSync(dir))
+    throw new TeleopError('file-missing', `There is no folder ${dir}.`, {
+      hint: 'Give the folder of a LeRobot v3 dataset, the one that contains meta/info.json.',
+    });
 }
 
 function expectFree(out: string): void {

@@ -21,9 +21,9 @@ export const OF_CONTENT: readonly Rule[] = [
   ...(['video-black', 'video-frozen', 'video-duplicate', 'video-decode'] as const),
 ];
 /** Every edit writes these anew. */
-const REWRITTEN: readonly Rule[] = ['stats', 'digest', 'done', 'dtype'];
+const REWRITTEN: readonly Rule[] = ['stats', 'digest', 'done', 'dtype', 'episode-file'];
 
-/** Finishes an interrupted edit, then reads the dataset. Throws if its structure is damaged. */
+/** Finishes an interrupted edit, then reads the dataset; the caller holds its lock. Throws if its structure is damaged. */
 export async function openDataset(dir: string): Promise<OpenDataset> {
   finishSwap(dir);
   const { info, episodes, tasks, problems } = await checkDataset(dir, 'none');

@@ -4,6 +4,7 @@ import { TeleopError } from '../../core/errors.ts';
 import { syncFile } from '../lerobot/parquet.ts';
 import { type Codec, ENCODER_ARGUMENTS } from '../lerobot/video.ts';
 import { canCut, cutVideo } from '../mp4/cut.ts';
+import { timescaleOf } from '../mp4/timescale.ts';
 import type { VideoTrack } from '../mp4/video-track.ts';
 
 /** How an episode's pictures got into the new dataset. */
@@ -24,8 +25,10 @@ export interface VideoPart {
 export async function writePart(part: VideoPart, out: string): Promise<Method> {
   const { file, track, from, count, fps, mayLink } = part;
   if (from === 0 && count === track.timesS.length) {
-    if (mayLink) linkSync(file, out);
-    else copyFileSync(file, out, constants.COPYFILE_FICLONE);
+    if (!mayLink || !linked(file, out)) {
+      copyFileSync(file, out, constants.COPYFILE_FICLONE);
+      syncFile(out);
+    }
     return 'kept';
   }
   if (canCut(track, from, count)) {
@@ -35,6 +38,18 @@ export async function writePart(part: VideoPart, out: string): Promise<Method> {
   await encodeAgain(part, out);
   syncFile(out);
   return 'encoded';
+}
+
+/** False on file systems without links. */
+function linked(file: string, out: string): boolean {
+  try {
+    linkSync(file, out);
+    return true;
+  } catch (error) {
+    const { code = '' } = error as NodeJS.ErrnoException;
+    if (['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK', 'EXDEV'].includes(code)) return false;
+    throw error;
+  }
 }
 
 function encodeAgain({ file, track, from, count, fps }: VideoPart, out: string): Promise<void> {
@@ -50,7 +65,7 @@ function encodeAgain({ file, track, from, count, fps }: VideoPart, out: string):
     [
       ...['-hide_banner', '-loglevel', 'error', '-y', ...seek, '-i', file, '-map', '0:v:0', '-an'],
       ...['-frames:v', String(count), '-vf', `setpts=N/(${fps}*TB)`, '-fps_mode', 'passthrough'],
-      ...[...encoder, '-g', '2', '-pix_fmt', 'yuv420p', '-video_track_timescale', String(fps * 512)],
+      ...[...encoder, '-g', '2', '-pix_fmt', 'yuv420p', '-video_track_timescale', String(timescaleOf(fps))],
       ...['-movflags', '+faststart', '-f', 'mp4', out],
     ],
     { stdio: ['ignore', 'ignore', 'pipe'] },

@@ -5,6 +5,7 @@ import { monotonicClock } from '../../core/time/clock.ts';
 import type { EpisodeInfo } from '../../messages/recording.ts';
 import { checkDataset } from '../lerobot/check.ts';
 import { LeRobotWriter } from '../lerobot/dataset-writer.ts';
+import { joinEpisodeFiles } from '../lerobot/join-episode-files.ts';
 import type { SourceEpisode } from '../lerobot/layout.ts';
 import { type DatasetInfo, INFO_FILE } from '../lerobot/layout.ts';
 import { problemText } from '../lerobot/problems.ts';
@@ -62,6 +63,7 @@ export async function exportLeRobot(options: LeRobotExport): Promise<ExportedEpi
         options.onEpisode?.(done);
       }
     }
+    await joinEpisodeFiles(dir);
   } finally {
     writer.close();
   }

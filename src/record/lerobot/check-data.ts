@@ -31,6 +31,8 @@ interface RowContext {
   found: Map<number, Map<string, Moments>>;
   motion: MotionCheck;
   lumas: LumaTable;
+  /** Of the next row in all files in order; NaN after a file that could not be read. */
+  position: number;
 }
 
 /** What other checks need to know about the rows. */
@@ -52,16 +54,18 @@ export async function checkData(
   const byEpisode = new Map(episodes.map((meta) => [meta.episode, meta]));
   const [seen, found, lumas] = [new Map(), new Map(), new Map()];
   const motion = new MotionCheck(info, problems);
-  const context: RowContext = { info, byEpisode, tasks, problems, seen, found, motion, lumas };
+  const context: RowContext = { info, byEpisode, tasks, problems, seen, found, motion, lumas, position: 0 };
   for (const file of [...new Set(episodes.map(({ dataFile }) => dataFile))].sort()) {
     if (!existsSync(path.join(dir, file))) {
       problems.add('file-missing', file, null, 'loaders will look for it on the Hub');
+      context.position = Number.NaN;
       continue;
     }
     try {
       await checkFile(context, file, await openParquet(path.join(dir, file)));
     } catch (error) {
       problems.add('file-unreadable', file, null, (error as Error).message);
+      context.position = Number.NaN;
     }
   }
   for (const { file, row, episode, length, dataFile } of episodes) {
@@ -173,6 +177,7 @@ function checkRow(context: RowContext, file: string, at: number, row: Record<str
   const [episode, frame, index, task] = ['episode_index', 'frame_index', 'index', 'task_index'].map((key) =>
     Number(row[key]),
   ) as [number, number, number, number];
+  const position = context.position++;
   const meta = byEpisode.get(episode);
   if (meta === undefined || meta.dataFile !== file) {
     problems.add(
@@ -188,6 +193,11 @@ function checkRow(context: RowContext, file: string, at: number, row: Record<str
   if (frame !== due) problems.add('frame-index', file, at, `frame_index is ${frame}, expected ${due}`);
   if (index !== meta.fromIndex + due)
     problems.add('index', file, at, `index is ${index}, expected ${meta.fromIndex + due}`);
+  else if (Math.abs(index - position) > 0) {
+    const message = `index is ${index}, but loaders look for it as row ${index} of all files in order, and this is row ${position}`;
+    problems.add('index', file, at, message);
+    context.position = index + 1;
+  }
   const expectedS = due / info.fps;
   const timestamp = Number(row['timestamp']);
   // A 32-bit float has a 24-bit mantissa: hours into an episode its resolution exceeds the tolerance.

@@ -175,6 +175,12 @@ function checkOrder(problem: (message: string) => void, own: Record<string, unkn
     });
     if (at >= 0) problem(`${name}[${at}] is ${values[at]}, outside min ${min[at]} … max ${max[at]}`);
   }
+  const quantiles = ['q01', 'q10', 'q50', 'q90', 'q99'].filter((name) => Array.isArray(own[name]));
+  for (const [i, name] of quantiles.slice(1).entries()) {
+    const [below, above] = [numbersOf(own[quantiles[i]!]), numbersOf(own[name])];
+    const at = above.findIndex((value, k) => value < below[k]! - 10 * slack(min[k]!, max[k]!));
+    if (at >= 0) problem(`${name}[${at}] is ${above[at]}, below ${quantiles[i]} of ${below[at]}`);
+  }
 }
 
 function checkFound(

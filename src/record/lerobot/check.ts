@@ -1,6 +1,6 @@
-import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { checkData } from './check-data.ts';
+import { readInfoFile } from './check-info.ts';
 import { checkTasks } from './check-meta.ts';
 import { checkPictures, type Decode, type PictureCheck } from './check-pictures.ts';
 import { checkStats } from './check-stats.ts';
@@ -9,12 +9,12 @@ import { filesBelow } from './dataset-folder.ts';
 import { checkDigests } from './digests.ts';
 import type { EpisodeMeta } from './episode-meta.ts';
 import {
-  CODEBASE_VERSION,
   DATA_PATH,
   type DatasetInfo,
-  type Feature,
+  EPISODES_PATH,
   INFO_FILE,
   pathOf,
+  TASKS_FILE,
   VIDEO_PATH,
   videoKeysOf,
 } from './layout.ts';
@@ -41,6 +41,7 @@ export async function checkDataset(dir: string, decode: Decode = 'sample'): Prom
   const episodes = await readEpisodes(dir, info, problems);
   const tasks = await checkTasks(dir, info, problems);
   checkRanges(info, episodes, problems);
+  checkTaskNames(episodes, tasks, problems);
   checkStrays(dir, episodes, problems);
   const data = await checkData(dir, info, episodes, tasks, problems);
   const videos = checkVideos(dir, info, episodes, problems);
@@ -59,71 +60,6 @@ export async function readDatasetInfo(
   return { info, episodes: info === null ? [] : await readEpisodes(dir, info, problems, false) };
 }
 
-function readInfoFile(dir: string, problems: Problems): DatasetInfo | null {
-  const file = path.join(dir, INFO_FILE);
-  if (!existsSync(file)) {
-    problems.add(
-      'file-missing',
-      INFO_FILE,
-      null,
-      'this is not a LeRobot v3 dataset, or its metadata is lost',
-    );
-    return null;
-  }
-  let info: DatasetInfo;
-  try {
-    const parsed: unknown = JSON.parse(readFileSync(file, 'utf8'));
-    if (typeof parsed !== 'object' || parsed === null) throw new Error('it does not contain a JSON object');
-    info = parsed as DatasetInfo;
-  } catch (error) {
-    problems.add('file-unreadable', INFO_FILE, null, (error as Error).message);
-    return null;
-  }
-  if (info.codebase_version !== CODEBASE_VERSION) {
-    const problem = JSON.stringify(info.codebase_version ?? null);
-    const older = /^"v2\./.test(problem) ? '; LeRobot’s convert_dataset_v21_to_v30 converts it to v3.0' : '';
-    problems.add('version', INFO_FILE, null, `codebase_version is ${problem}${older}`);
-  }
-  if (!(Number.isInteger(info.fps) && info.fps > 0)) {
-    problems.add('info', INFO_FILE, null, `fps is ${JSON.stringify(info.fps)}, not a whole number above 0`);
-    return null;
-  }
-  return checkFeatures(info, problems) ? info : null;
-}
-
-/** False if the remaining checks cannot use the features. */
-function checkFeatures(info: DatasetInfo, problems: Problems): boolean {
-  const problem = (message: string) => problems.add('info', INFO_FILE, null, message);
-  const features: Record<string, Partial<Feature> | null> | null | undefined = info.features;
-  if (typeof features !== 'object' || features === null) {
-    problem('features are missing');
-    return false;
-  }
-  for (const key of ['data_path', 'video_path'] as const)
-    if (info[key] !== undefined && typeof info[key] !== 'string') {
-      problem(`${key} is not a string`);
-      return false;
-    }
-  let valid = true;
-  for (const [key, feature] of Object.entries(features)) {
-    const { dtype, shape, names } = feature ?? {};
-    if (typeof dtype !== 'string' || !isShape(shape)) {
-      problem(`feature ${key} has no valid dtype and shape`);
-      valid = false;
-      continue;
-    }
-    const isVector = dtype !== 'video' && dtype !== 'image' && shape.length === 1;
-    if (isVector && Array.isArray(names) && names.length !== shape[0])
-      problem(`feature ${key} has ${names.length} names for ${shape[0]} values`);
-  }
-  for (const key of ['timestamp', 'frame_index', 'episode_index', 'index', 'task_index'])
-    if (!(key in features)) problem(`feature ${key} is not declared`);
-  return valid;
-}
-
-const isShape = (shape: unknown): shape is number[] =>
-  Array.isArray(shape) && shape.length > 0 && shape.every((n) => Number.isInteger(n) && n > 0);
-
 async function readEpisodes(
   dir: string,
   info: DatasetInfo,
@@ -139,6 +75,7 @@ async function readEpisodes(
     const file = `meta/episodes/${name}`;
     try {
       const parquet = await openParquet(path.join(dir, file));
+      checkTypes(file, parquet.types, problems);
       const columns = parquet.columns.filter((column) => withStats || !STATS_COLUMN.test(column));
       (await parquet.read(0, parquet.rows, columns)).forEach((row, i) => {
         episodes.push(episodeOf(info, row, file, i, problems));
@@ -147,7 +84,21 @@ async function readEpisodes(
       problems.add('file-unreadable', file, null, (error as Error).message);
     }
   }
+  const misplaced = episodes.findIndex(({ episode }, i) => i > 0 && episode <= episodes[i - 1]!.episode);
+  if (misplaced >= 0) {
+    const { file, row, episode } = episodes[misplaced]!;
+    const message = `episode ${episode} follows episode ${episodes[misplaced - 1]!.episode}, but loaders find episodes by their position`;
+    problems.add('episode-range', file, row, message);
+  }
   return episodes.sort((a, b) => a.episode - b.episode);
+}
+
+const NUMBERS = /(_index|_timestamp|^length)$/;
+
+function checkTypes(file: string, types: Readonly<Record<string, string>>, problems: Problems): void {
+  for (const [name, type] of Object.entries(types))
+    if (NUMBERS.test(name) && type.startsWith('BYTE_ARRAY'))
+      problems.add('dtype', file, null, `${name} is stored as text, not as a number`);
 }
 
 function episodeOf(
@@ -166,6 +117,14 @@ function episodeOf(
     return Number(value);
   };
   const place = (key: string) => ({ chunk: number(`${key}/chunk_index`), file: number(`${key}/file_index`) });
+  const own = pathOf(EPISODES_PATH, place('meta/episodes'));
+  if (own !== file)
+    problems.add(
+      'episode-file',
+      file,
+      at,
+      `it is said to be in ${own}, where LeRobot’s editing looks for it`,
+    );
   const videos: EpisodeMeta['videos'] = {};
   for (const key of videoKeysOf(info.features))
     videos[key] = {
@@ -207,6 +166,7 @@ function checkRanges(info: DatasetInfo, episodes: readonly EpisodeMeta[], proble
     if (episode !== i) problem(`episode_index is ${episode}, expected ${i}`);
     if (toIndex - fromIndex !== length)
       problem(`the length is ${length}, but the indices run from ${fromIndex} to ${toIndex}`);
+    if (length === 0) problem(`episode ${episode} has no rows`);
     if (fromIndex !== next) problem(`starts at index ${fromIndex}, expected ${next}`);
     next = toIndex;
   });
@@ -227,10 +187,31 @@ function checkRanges(info: DatasetInfo, episodes: readonly EpisodeMeta[], proble
   );
 }
 
-/** Loaders read every Parquet file below `data`. */
+function checkTaskNames(
+  episodes: readonly EpisodeMeta[],
+  tasks: readonly string[],
+  problems: Problems,
+): void {
+  for (const { file, row, episode, tasks: own } of episodes) {
+    const unknown = own.find((task) => !tasks.includes(task));
+    if (unknown !== undefined)
+      problems.add(
+        'task',
+        file,
+        row,
+        `episode ${episode} lists the task "${unknown}", which ${TASKS_FILE} lacks`,
+      );
+  }
+}
+
+/** Loaders read every Parquet file below `data`; videos that nothing refers to are copied and published for nothing. */
 function checkStrays(dir: string, episodes: readonly EpisodeMeta[], problems: Problems): void {
   const named = new Set(episodes.map(({ dataFile }) => dataFile));
   for (const name of filesBelow(path.join(dir, 'data')))
     if (name.endsWith('.parquet') && !named.has(`data/${name}`))
       problems.add('file-stray', `data/${name}`, null, 'no episode refers to it, but loaders read its rows');
+  const shown = new Set(episodes.flatMap(({ videos }) => Object.values(videos).map(({ file }) => file)));
+  for (const name of filesBelow(path.join(dir, 'videos')))
+    if (name.endsWith('.mp4') && !shown.has(`videos/${name}`))
+      problems.add('file-stray', `videos/${name}`, null, 'no episode refers to it');
 }

@@ -1,11 +1,11 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { TeleopError } from '../../core/errors.ts';
 import { syncFolderOf } from '../../files/write-whole.ts';
+import { INNER_LOCK_FILE } from './dataset-lock.ts';
 import { CHUNK_FILES } from './layout.ts';
 import { writeSynced } from './parquet.ts';
 
-const LOCK_FILE = '.farhand-export';
 const MOVES_FILE = '.farhand-moves';
 
 /** All files below a folder, as relative paths; empty if the folder does not exist. */
@@ -16,64 +16,45 @@ export function filesBelow(dir: string): string[] {
     .map((entry) => path.relative(dir, path.join(entry.parentPath, entry.name)).replaceAll('\\', '/'));
 }
 
-/**
- * Prevents two exports into one folder, which would use the same episode numbers. Returns the release
- * function.
- */
-export function lockDataset(dir: string): () => void {
-  mkdirSync(dir, { recursive: true });
-  const file = path.join(dir, LOCK_FILE);
-  try {
-    writeFileSync(file, String(process.pid), { flag: 'wx' });
-  } catch (cause) {
-    const holder = existsSync(file) ? Number(readFileSync(file, 'utf8')) : 0;
-    if (isRunning(holder))
-      throw new TeleopError('bad-dataset', `${dir}: process ${holder} is exporting into it`, {
-        hint: 'Wait until that export has finished, or choose another folder.',
-        cause,
-      });
-    writeFileSync(file, String(process.pid));
-  }
-  return () => rmSync(file, { force: true });
-}
-
-function isRunning(pid: number): boolean {
-  if (!(pid > 0) || pid === process.pid) return pid === process.pid;
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM';
-  }
+/** Names in the dataset. */
+interface Moves {
+  /** Whose temporary files become the files. */
+  names: readonly string[];
+  removed: readonly string[];
 }
 
 /**
- * Moves temporary files to their names so that a crash cannot stop half-way: the list of names is on disk
- * before the first move, and the next export finishes the moves. All files must be complete and synced.
+ * Moves temporary files to their names, then removes others, so that a crash cannot stop half-way: the lists are on
+ * disk before the first move, and the next export finishes the moves. All files must be complete and synced.
  */
-export function moveAll(dir: string, names: readonly string[]): void {
-  writeSynced(path.join(dir, MOVES_FILE), JSON.stringify(names));
+export function moveAll(dir: string, names: readonly string[], removed: readonly string[] = []): void {
+  writeSynced(path.join(dir, MOVES_FILE), JSON.stringify({ names, removed } satisfies Moves));
+  syncFolderOf(path.join(dir, MOVES_FILE));
   finishMoves(dir);
 }
 
 /** Finishes the moves of an export that was interrupted among them. */
 export function finishMoves(dir: string): void {
   const list = path.join(dir, MOVES_FILE);
-  for (const name of readMoves(list)) {
+  const { names, removed } = readMoves(list);
+  for (const name of names) {
     const file = path.join(dir, name);
     if (!existsSync(`${file}.tmp`)) continue;
     renameSync(`${file}.tmp`, file);
     syncFolderOf(file);
   }
+  for (const name of removed) rmSync(path.join(dir, name), { force: true });
   rmSync(list, { force: true });
 }
 
-function readMoves(list: string): string[] {
+function readMoves(list: string): Moves {
   try {
-    return JSON.parse(readFileSync(list, 'utf8')) as string[];
+    const read = JSON.parse(readFileSync(list, 'utf8')) as Moves | string[];
+    // Only names: from an earlier version.
+    return Array.isArray(read) ? { names: read, removed: [] } : read;
   } catch {
     // None, or the crash came before the list was complete and so before any move.
-    return [];
+    return { names: [], removed: [] };
   }
 }
 
@@ -90,7 +71,7 @@ export function nextFile(dir: string): number {
 
 /** Removes the temporary files of an interrupted export; a new dataset needs an empty folder. */
 export function clearLeftovers(dir: string, isNew: boolean): void {
-  const files = filesBelow(dir).filter((name) => name !== LOCK_FILE);
+  const files = filesBelow(dir).filter((name) => name !== INNER_LOCK_FILE);
   const unrelated = files.find((name) => !name.endsWith('.tmp'));
   if (isNew && unrelated !== undefined)
     throw new TeleopError('bad-dataset', `${dir}: the folder contains unrelated files (${unrelated})`, {

@@ -1,12 +1,14 @@
-import { existsSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { TeleopError } from '../../core/errors.ts';
 import { ROW_SOURCES } from '../../messages/recording.ts';
 import { LIMITED_BY, SUPERVISOR_STATES } from '../../messages/robot-state.ts';
+import { finishSwap } from '../edit/swap.ts';
 import { readVideoTrack } from '../mp4/video-track.ts';
 import { checkMayAdd, checkRows, checkSame, sizesOf, withoutNewer } from './admission.ts';
 import { dataColumns, recordingNumber, type Values } from './columns.ts';
-import { clearLeftovers, finishMoves, lockDataset, moveAll, nextFile } from './dataset-folder.ts';
+import { clearLeftovers, finishMoves, moveAll, nextFile } from './dataset-folder.ts';
+import { lockDataset } from './dataset-lock.ts';
 import { DIGEST_FILE, digestsJson, readDigests } from './digests.ts';
 import { featuresOf } from './features.ts';
 import { type GridRow, resample } from './grid.ts';
@@ -84,8 +86,10 @@ export class LeRobotWriter {
   }
 
   static async open(dir: string, options: WriterOptions): Promise<LeRobotWriter> {
+    mkdirSync(path.dirname(path.resolve(dir)), { recursive: true });
     const unlock = lockDataset(dir);
     try {
+      finishSwap(dir);
       finishMoves(dir);
       const file = path.join(dir, INFO_FILE);
       const info = existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as DatasetInfo) : null;

@@ -19,6 +19,7 @@ const RULES = {
   task: 'task_index refers to a task that the episode lists',
   'tasks-index': 'tasks.parquet is a pandas frame whose index is the task',
   'episode-range': 'length and index range of an episode agree with each other and with the data',
+  'episode-file': 'the description of an episode names its own file',
   'video-frames': 'a video has one picture per row',
   'video-rate': 'pictures of a video are shown at exactly frame / fps',
   'video-timescale': 'the time unit of a video divides a frame evenly',

@@ -3,6 +3,7 @@ import { mkdirSync } from 'node:fs';
 import path from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import { TeleopError } from '../../core/errors.ts';
+import { timescaleOf } from '../mp4/timescale.ts';
 import { badEpisode } from './grid.ts';
 import { jpegSize } from './jpeg-size.ts';
 import { LUMA_CELLS, type SourceFrame } from './layout.ts';
@@ -91,7 +92,7 @@ function ffmpegArguments({ codec, fps, size, captures, file }: VideoJob): string
     ...['-framerate', String(fps), '-i', 'pipe:0'],
     ...['-map', '0:v', '-an', '-vf', `pad=${even.widthPx}:${even.heightPx}`, ...ENCODER_ARGUMENTS[codec]],
     ...['-g', GROUP, '-pix_fmt', 'yuv420p', '-r', String(fps), '-fps_mode', 'cfr'],
-    ...['-video_track_timescale', String(fps * 512), '-movflags', '+faststart', '-f', 'mp4', file],
+    ...['-video_track_timescale', String(timescaleOf(fps)), '-movflags', '+faststart', '-f', 'mp4', file],
     ...[
       '-map',
       '0:v',

@@ -1,4 +1,5 @@
 import { closeSync, fsyncSync, openSync, readSync, writeSync } from 'node:fs';
+import { timescaleOf } from './timescale.ts';
 import { readVideoTrack, type VideoTrack } from './video-track.ts';
 
 /** Whether pictures from `from` on can be copied without decoding them. */
@@ -13,14 +14,14 @@ export function canCut({ samples, isEdited }: VideoTrack, from: number, count: n
 export function cutVideo(file: string, out: string, from: number, count: number, fps: number): void {
   const track = readVideoTrack(file);
   if (!canCut(track, from, count)) throw new Error(`${file} cannot be cut at picture ${from}`);
-  const timescale = fps * 512;
+  const timescale = timescaleOf(fps);
   const sizes = track.samples.sizes.subarray(from, from + count);
   const bytes = sizes.reduce((sum, size) => sum + size, 0);
   const head = (mediaAt: number) => [
     box('ftyp', text('isom'), u32(512), text('isomiso2avc1mp41')),
     movie(track, {
       timescale,
-      unit: 512,
+      unit: timescale / fps,
       sizes,
       isKey: track.samples.isKey.subarray(from, from + count),
       mediaAt,
