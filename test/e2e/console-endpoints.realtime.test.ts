@@ -20,6 +20,7 @@ const ENDPOINTS: readonly [method: string, where: string, viewer: number][] = [
   ['GET', 'api/export', 200],
   ['POST', 'api/export', 403],
   ['POST', 'api/episodes', 403],
+  ['POST', 'api/episodes/none', 403],
   ['DELETE', 'api/episodes/none', 403],
   ['POST', 'api/access/code', 403],
   ['POST', 'api/access/forget', 403],

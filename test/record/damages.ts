@@ -112,6 +112,12 @@ function hidePictures(dir: string): void {
 const INFO_DAMAGES: Damage[] = [
   { what: 'a wrong number of rows', rule: 'totals', apply: info((i) => void i.total_frames++) },
   { what: 'a wrong number of episodes', rule: 'totals', apply: info((i) => void i.total_episodes++) },
+  {
+    what: 'a split beyond the last episode',
+    rule: 'info',
+    apply: info((i) => void Object.assign(i, { splits: { train: '0:99' } })),
+  },
+  { what: 'chunks of no files', rule: 'info', apply: info((i) => void Object.assign(i, { chunks_size: 0 })) },
   { what: 'a wrong number of tasks', rule: 'totals', apply: info((i) => void i.total_tasks++) },
   {
     what: 'an older version',
@@ -365,7 +371,55 @@ const VIDEO_DAMAGES: Damage[] = [
   { what: 'pictures upside down', rule: 'picture', decodes: true, apply: filtered('vflip') },
 ];
 
+const EPISODES = [0, 1].map((n) => `meta/episodes/chunk-000/file-00${n}.parquet`) as [string, string];
+const exchanged = (dir: string, [one, other]: readonly [string, string]): void => {
+  renameSync(path.join(dir, one), path.join(dir, 'other'));
+  renameSync(path.join(dir, other), path.join(dir, one));
+  renameSync(path.join(dir, 'other'), path.join(dir, other));
+};
+
+/** Found by somebody who knew the format alone. */
+const PLACE_DAMAGES: Damage[] = [
+  {
+    what: 'a video that no episode refers to',
+    rule: 'file-stray',
+    apply: (dir) => cpSync(path.join(dir, FRONT), path.join(dir, path.dirname(FRONT), 'file-077.mp4')),
+  },
+  {
+    what: 'descriptions of episodes in another order',
+    rule: 'episode-range',
+    apply: (dir) => exchanged(dir, EPISODES),
+  },
+  {
+    what: 'data files in another order than their episodes',
+    rule: 'index',
+    async apply(dir) {
+      exchanged(dir, DATA);
+      for (const [n, file] of EPISODES.entries())
+        await rewrite(dir, file, `SELECT * REPLACE (${1 - n}::BIGINT AS "data/file_index") FROM FILE`);
+    },
+  },
+  {
+    what: 'a wrong place of a description',
+    rule: 'episode-file',
+    apply: (dir) =>
+      rewrite(dir, EPISODES[0], 'SELECT * REPLACE (9::BIGINT AS "meta/episodes/file_index") FROM FILE'),
+  },
+  {
+    what: 'a task of an episode that does not exist',
+    rule: 'task',
+    apply: (dir) =>
+      rewrite(dir, EPISODES[0], `SELECT * REPLACE (list_append(tasks, 'dance') AS tasks) FROM FILE`),
+  },
+  {
+    what: 'lengths as text',
+    rule: 'dtype',
+    apply: (dir) => rewrite(dir, EPISODES[0], 'SELECT * REPLACE (length::VARCHAR AS length) FROM FILE'),
+  },
+];
+
 export const DAMAGES: readonly Damage[] = [
+  ...PLACE_DAMAGES,
   ...INFO_DAMAGES,
   ...ROW_DAMAGES,
   ...META_DAMAGES,

@@ -222,7 +222,8 @@ describe('LeRobot export', { skip: needs('ffmpeg') }, () => {
     writeFileSync(path.join(dir, 'meta/tasks.parquet'), tasksParquet(['lift the lid']));
     editInfo(dir, (info) => {
       delete info.farhand;
-      Object.assign(info, { total_episodes: 1, total_frames: 15, total_tasks: 1 });
+      const totals = { total_episodes: 1, total_frames: 15, total_tasks: 1 };
+      Object.assign(info, { ...totals, splits: { train: '0:1' } });
     });
     assert.deepEqual((await checkDataset(dir, 'none')).problems.list, []);
     const writer = await LeRobotWriter.open(dir, OPTIONS);
