@@ -53,6 +53,8 @@ const SEND_NS = 10e6;
 const PROGRAM = peerOf('127.0.0.1', 4999);
 const PRELUDE_S = 10;
 const STALE_MS = 1000;
+/** States in which closing a clutch begins an engagement, or has begun one. */
+const READY: readonly string[] = ['armed', 'engaged', 'hold'];
 const encoder = new TextEncoder();
 
 interface Answer {
@@ -112,7 +114,8 @@ export async function play(
       send(stage, jointsRad, gripper, clutch);
     },
     leadNs: () => lead.ns,
-    isAdmitted: () => true,
+    // A clutch that was closed before the robot was armed does not count.
+    isAdmitted: () => READY.includes(stage.pair.operator.robot.state.state),
     follows: () =>
       stage.pair.operator.mode === 'teleop' && stage.pair.operator.robot.state.state === 'engaged',
     onChunk: (chunk) => steps.learn(chunk, stage.clock.nowNs()),
