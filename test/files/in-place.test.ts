@@ -15,7 +15,7 @@ const ALLOWED: Record<string, string> = {
   'src/publish/pull.ts': 'a .part file, checked by its hash and renamed when it is complete',
   'src/app/local-robot.ts': 'a temporary file of one run',
   'src/robot/driver-log.ts': 'a log that only grows, for trials',
-  'src/record/lerobot/dataset-folder.ts': 'a lock with a process number',
+  'src/record/lerobot/dataset-lock.ts': 'a lock with a process number',
   'src/record/mp4/cut.ts': 'videos of an edited dataset, which replaces the old one when it is complete',
   'src/record/pack/npz.ts': 'a .part file, renamed when it is complete',
   'src/record/lerobot/parquet.ts': 'drafts of a dataset, renamed together when all are complete',
