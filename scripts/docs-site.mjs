@@ -18,7 +18,7 @@ const pages = ['.', 'docs', 'protocol', 'examples', 'python']
 const slug = (heading) =>
   heading
     .toLowerCase()
-    .replace(/<[^>]*>|&[a-z]+;/g, '')
+    .replace(/<[^>]*>|&(?:[a-z]+|#\d+);/g, '')
     .replace(/[^\p{L}\p{N}\s_-]/gu, '')
     .trim()
     .replace(/\s/g, '-');

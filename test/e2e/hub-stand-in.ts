@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 
 export const HUB_TEST_TOKEN = 'hf_notatokennotatoken';
 
@@ -11,11 +12,14 @@ export interface HubStandIn {
   repos: Map<string, HubRepo>;
   /** Large files by SHA-256, as they arrived: also those of pushes that never committed. */
   large: Map<string, Buffer>;
-  uploads: number;
+  /** SHA-256 of every large file whose upload began. */
+  uploads: string[];
   /** Called before an uploaded large file is stored; false: the connection breaks. */
   onUpload: (count: number) => boolean;
   /** Called before bytes of a file are sent; how many of them are, before the connection breaks. */
   onDownload: (name: string, bytes: number) => number;
+  /** Resolves once no request has been open for a while: a client that failed may still be sending others. */
+  idle(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -35,13 +39,17 @@ const PAGE = 4;
  * tags, ranges. It trusts nothing: a large file must have the announced hash, and a commit must name files that arrived.
  */
 export async function startHubStandIn(): Promise<HubStandIn> {
+  let open = 0;
   const self: HubStandIn = {
     url: '',
     repos: new Map(),
     large: new Map(),
-    uploads: 0,
+    uploads: [],
     onUpload: () => true,
     onDownload: (_, bytes) => bytes,
+    idle: async () => {
+      for (let quiet = 0; quiet < 10; quiet = open === 0 ? quiet + 1 : 0) await sleep(20);
+    },
     close: async () => {
       server.closeAllConnections();
       server.close();
@@ -49,6 +57,8 @@ export async function startHubStandIn(): Promise<HubStandIn> {
     },
   };
   const server = createServer((request, response) => {
+    open++;
+    response.on('close', () => open--);
     const got: Buffer[] = [];
     request.on('data', (data: Buffer) => got.push(data));
     request.on('error', () => {});
@@ -150,7 +160,7 @@ function batch(self: HubStandIn, body: Buffer, reply: Reply): void {
 }
 
 function upload(self: HubStandIn, oid: string, response: ServerResponse, body: Buffer): void {
-  if (!self.onUpload(++self.uploads)) return void response.destroy();
+  if (!self.onUpload(self.uploads.push(oid))) return void response.destroy();
   const isRight = sha256(body) === oid;
   if (isRight) self.large.set(oid, body);
   response.writeHead(isRight ? 200 : 400).end();
