@@ -144,10 +144,17 @@ export class Networks {
   }
 
   /** Whether an end gets any answer from an address, for example a refused connection. */
-  reaches(from: End, address: string): boolean {
+  async reaches(from: End, address: string): Promise<boolean> {
     const dial = ['timeout', '3', 'bash', '-c', `exec 3<>/dev/tcp/${address}/9`];
     const [enter, ...words] = [...this.within(from), ...dial];
-    return spawnSync(enter!, words, { encoding: 'utf8' }).stderr.includes('refused');
+    // Not synchronously: the fleet's services run in this process, and must answer meanwhile.
+    const child = spawn(enter!, words, { stdio: ['ignore', 'ignore', 'pipe'] });
+    let errors = '';
+    child.stderr.setEncoding('utf8').on('data', (text: string) => {
+      errors += text;
+    });
+    await once(child, 'close');
+    return errors.includes('refused');
   }
 
   /** Sends a request to the desk of an operator in that network. */
