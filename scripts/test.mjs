@@ -61,6 +61,9 @@ const isSmall = (file) =>
 /** Devices on a bus reply within milliseconds or count as gone: in the second tier their tests go before others. */
 const hasDeadlines = (file) =>
   /[\\/]test[\\/](contract|damiao|piper|robot)[\\/]|-sdk|orca|openteach|rctp|arms|driver-/.test(file);
+/** They use a fifth of a core or less: timeouts, restarts and lost connections are what they are about. */
+const MOSTLY_WAITS =
+  /driver-pages|orca-(driver|calibrate)|fleet-(cut-off|lease|turn)|driver-ur|hand-cli|runner|second-signal|piper-driver|slow-disk|connection-limits|discover\.|camera[\\/]channel\.|leader-force|hostile-peers|ask-outcome/;
 const hasBrowser = (file) => readFileSync(file, 'utf8').includes('/chromium.js');
 /** No robot, device or browser in it has to keep a time: it may wait for the others. */
 const isUnhurried = (file) =>
@@ -162,6 +165,7 @@ async function runGroups(groups, run) {
       files,
       hasBrowser: files.some(hasBrowser),
       isBackground: !isBusy && jobs === 0 && files.every(isUnhurried),
+      isLight: !isBusy && jobs === 0 && files.every((file) => isRealtime(file) && MOSTLY_WAITS.test(file)),
     }));
     await runAdmitted(waiting, concurrency, async ({ files, isBackground }) => {
       const name = String(started++);

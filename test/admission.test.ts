@@ -6,6 +6,7 @@ import { pathToFileURL } from 'node:url';
 interface Admission {
   hasBrowser: boolean;
   isBackground?: boolean;
+  isLight?: boolean;
 }
 
 const { admits, runAdmitted } = (await import(
@@ -18,6 +19,7 @@ const { admits, runAdmitted } = (await import(
 const plain = (): Admission => ({ hasBrowser: false });
 const page = (): Admission => ({ hasBrowser: true });
 const background = (): Admission => ({ hasBrowser: false, isBackground: true });
+const light = (): Admission => ({ hasBrowser: false, isLight: true });
 
 describe('test files of the second tier', () => {
   it('run one per core', () => {
@@ -38,6 +40,14 @@ describe('test files of the second tier', () => {
     assert.equal(admits(plain(), [plain(), background()], 2), true);
     assert.equal(admits(background(), [background()], 2), true);
     assert.equal(admits(background(), [background(), background()], 2), false);
+  });
+
+  it('that mostly wait run beside those, one at a time', () => {
+    assert.equal(admits(light(), [plain(), page()], 2), true);
+    assert.equal(admits(light(), [plain(), page(), background()], 2), true);
+    assert.equal(admits(light(), [plain(), light()], 2), false);
+    assert.equal(admits(plain(), [plain(), light()], 2), true);
+    assert.equal(admits(plain(), [plain(), page(), light()], 2), false);
   });
 
   it('all run, those without a browser beside one with it', async () => {
