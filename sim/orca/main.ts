@@ -87,7 +87,7 @@ export async function run(given: Given, stop: AbortSignal): Promise<number> {
   return 0;
 }
 
-export function handNamed(given: Given): Hand {
+function handNamed(given: Given): Hand {
   const name = given.values['hand'] ?? 'v1-right';
   const hand = HANDS.find((candidate) => candidate.name === `orca-${String(name)}`);
   if (hand !== undefined) return hand;

@@ -7,7 +7,7 @@ const CLOSE_M = 2e-5;
 const CLOSE_RAD = 2e-4;
 
 /** Roll, pitch, yaw to 3×3 row-major, R = Rz Ry Rx. */
-export function matrixFromRpy([roll, pitch, yaw]: readonly number[]): number[] {
+function matrixFromRpy([roll, pitch, yaw]: readonly number[]): number[] {
   const [cr, sr] = [Math.cos(roll!), Math.sin(roll!)];
   const [cp, sp] = [Math.cos(pitch!), Math.sin(pitch!)];
   const [cy, sy] = [Math.cos(yaw!), Math.sin(yaw!)];

@@ -72,7 +72,7 @@ export const typeOfInput = (name: string): RtdeType | null =>
   INPUTS.get(name) ?? typeOfRegister(name, 'input');
 
 /** Of the simulated drives: a guess. */
-export const NM_PER_A = 10;
+const NM_PER_A = 10;
 
 const chain = createChain(loadModel('ur3'));
 const positionM = new Float64Array(3);

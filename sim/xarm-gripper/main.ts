@@ -44,7 +44,7 @@ export async function run(given: Given, stop: AbortSignal): Promise<number> {
   return 0;
 }
 
-export function gripperActions(
+function gripperActions(
   gripper: XarmGripper,
   wire: { silent: boolean; split: boolean },
 ): Record<string, () => void> {

@@ -3,10 +3,12 @@ import { Counters } from '../core/counters.ts';
 import { monotonicClock } from '../core/time/clock.ts';
 import type { RobotModel } from '../geometry/robot-model.ts';
 import { requestShortSlice } from '../native/short-slice.ts';
+import type { CarriedGripper } from '../robot/carried-gripper.ts';
+import type { Driver } from '../robot/driver.ts';
 import type { DriverMemory } from '../robot/driver-thread/driver-boards.ts';
 import { DriverLoop } from '../robot/driver-thread/driver-loop.ts';
+import { GripperDriver } from '../robot/gripper-driver.ts';
 import { type FreeMotionConfig, withFreeMotion } from '../robot/touch/free-motion-file.ts';
-import { type CarriedGripper, withGripper } from './carried-gripper.ts';
 import { loadPlugin, pluginConfig } from './registry.ts';
 import { type FailedMessage, failedMessage } from './worker-host.ts';
 
@@ -47,7 +49,7 @@ async function main(): Promise<void> {
   const plugin = await loadPlugin('driver', name);
   const opened = await plugin.open(pluginConfig('driver', name, plugin, options), model, monotonicClock);
   const arm = withFreeMotion(opened, model, start.freeMotion);
-  const driver = await withGripper(arm, start.gripper ?? null, monotonicClock);
+  const driver = await withGripper(arm, start.gripper ?? null);
   const counters = start.counters === undefined ? null : new Counters(start.counters);
   const loop = new DriverLoop(
     driver,
@@ -74,6 +76,20 @@ async function main(): Promise<void> {
   await new Promise((resolve) => setTimeout(resolve, GOODBYE_MS));
   post({ kind: 'closed' });
   process.exit(0);
+}
+
+/** Opens the gripper, if there is one, and joins it to the arm. If it cannot be opened, the arm is released. */
+async function withGripper(arm: Driver, carried: CarriedGripper | null): Promise<Driver> {
+  if (carried === null) return arm;
+  const { name, options, armHost } = carried;
+  try {
+    const plugin = await loadPlugin('gripper', name);
+    const config = pluginConfig('gripper', name, plugin, options);
+    return new GripperDriver(arm, await plugin.open(config, { host: armHost }, monotonicClock));
+  } catch (error) {
+    arm.dispose();
+    throw error;
+  }
 }
 
 main().catch((error: unknown) => {

@@ -1,11 +1,11 @@
 import type { Counters } from '../core/counters.ts';
 import type { Clock } from '../core/time/clock.ts';
 import type { RobotModel } from '../geometry/robot-model.ts';
+import type { CarriedGripper } from '../robot/carried-gripper.ts';
 import type { Driver } from '../robot/driver.ts';
 import { createDriverMemory } from '../robot/driver-thread/driver-boards.ts';
 import { ThreadedDriver } from '../robot/driver-thread/threaded-driver.ts';
 import type { FreeMotionConfig } from '../robot/touch/free-motion-file.ts';
-import type { CarriedGripper } from './carried-gripper.ts';
 import type { DriverMessage, DriverStart } from './driver-worker.ts';
 import { loadPlugin, pluginConfig } from './registry.ts';
 import { WorkerHost } from './worker-host.ts';

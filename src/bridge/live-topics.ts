@@ -22,7 +22,7 @@ export interface LiveTopic {
 }
 
 /** Topics that only a live stream has. */
-export const LIVE_TOPICS = { latency: '/farhand/latency', status: '/farhand/status' } as const;
+const LIVE_TOPICS = { latency: '/farhand/latency', status: '/farhand/status' } as const;
 
 const number = { type: ['number', 'null'] };
 const text = { type: 'string' };

@@ -1,5 +1,5 @@
-import { nearbyRobots } from '../app/nearby-robots.ts';
 import type { NearbyRobot } from '../messages/console.ts';
+import { nearbyRobots } from '../wire/discovery/nearby-robots.ts';
 import { expectWords, type Given, JSON_OPTION, numberOption, type Verb } from './arguments.ts';
 
 const DEFAULT_S = 2;

@@ -7,7 +7,7 @@ import { PACKAGE_PREFIXES, PLUGIN_FOLDER, type PluginKind } from '../files/plugi
 import { writeWhole } from '../files/write-whole.ts';
 
 /** What people call the kinds; a robot's plug-in is a driver with its model and rig. */
-export const NEW_KINDS: Readonly<Record<string, PluginKind>> = {
+const NEW_KINDS: Readonly<Record<string, PluginKind>> = {
   robot: 'driver',
   gripper: 'gripper',
   input: 'input',

@@ -120,7 +120,7 @@ export function handModel(name: string): RobotModel {
 type Tips = (qRad: Float64Array) => number[][];
 
 /** Tip points in the frame of the robot's palm, thumb first; null for a hand without finger geometry. */
-export function tipsOf(model: RobotModel): Tips | null {
+function tipsOf(model: RobotModel): Tips | null {
   if (model.hand === undefined) return null;
   const chains = new HandChains(model);
   const mirror = model.mirrored ? -1 : 1;

@@ -12,7 +12,7 @@ export const PANELS = [
 export type PanelName = (typeof PANELS)[number];
 
 /** Over the view is for cameras only. */
-export const DOCKS = ['right', 'left', 'below', 'view'] as const;
+const DOCKS = ['right', 'left', 'below', 'view'] as const;
 export type Dock = (typeof DOCKS)[number];
 
 export interface PanelPlace {

@@ -11,7 +11,7 @@ import { flatName, sentBy, subjects } from './subjects.ts';
 const DAY_NS = 86_400e9;
 const KEPT_DAYS = 90;
 const MAX_BYTES = 256 * 2 ** 20;
-export const AUDIT_STREAM = 'AUDIT';
+const AUDIT_STREAM = 'AUDIT';
 /** The part about one robot, which makes reading it fast. */
 const robotAuditStream = (robot: string): string => `${AUDIT_STREAM}_${flatName(robot)}`;
 const MAX_ROBOT_BYTES = 16 * 2 ** 20;

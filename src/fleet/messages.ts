@@ -106,7 +106,7 @@ export const askSchema = z.discriminatedUnion('kind', [
 ]);
 export type Ask = z.infer<typeof askSchema>;
 
-export const iceServerSchema = z.object({
+const iceServerSchema = z.object({
   url: z.string().max(256),
   username: z.string().max(256).optional(),
   password: z.string().max(256).optional(),

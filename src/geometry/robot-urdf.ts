@@ -13,8 +13,8 @@ interface Link {
 }
 
 export const BASE_LINK = 'base';
-export const FLANGE_LINK = 'flange';
-export const linkName = (joint: string): string => `${joint}_link`;
+const FLANGE_LINK = 'flange';
+const linkName = (joint: string): string => `${joint}_link`;
 
 /** The links of an arm from its base on, the flange last. A hand has none: its fingers are no chain. */
 function linksOf(model: RobotModel): Link[] {

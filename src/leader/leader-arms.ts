@@ -30,7 +30,7 @@ const OPENARM: readonly LinkMass[] = [
 const DK1_LINK_KG = 0.6 * 0.043;
 
 /** Masses of a leader's links; of an unknown one, none: it does not carry itself. */
-export function leaderLinks({ name, joints }: RobotModel): readonly LinkMass[] {
+function leaderLinks({ name, joints }: RobotModel): readonly LinkMass[] {
   if (name === 'so101') return SO101;
   if (/^openarm|^vlai-l1/.test(name)) return OPENARM;
   if (name !== 'dk1') return [];

@@ -106,7 +106,7 @@ export type ArmSurroundings = Omit<GuideOptions, 'lead' | 'around'> & {
 };
 
 /** Nothing around the arm, and the model's own limits. */
-export const bareArm = ({ joints }: RobotModel): ArmSurroundings => ({
+const bareArm = ({ joints }: RobotModel): ArmSurroundings => ({
   around: { groundZM: null, obstacles: [], neighbour: null, stopM: 0.01, workspace: null },
   minRad: joints.map(({ minRad }) => minRad),
   maxRad: joints.map(({ maxRad }) => maxRad),

@@ -1,6 +1,6 @@
 import type { EpisodeRow } from './recording.ts';
 
-export const EPISODE_EVENT_KINDS = ['stop', 'hold', 'limit', 'intervention', 'mistake', 'subtask'] as const;
+const EPISODE_EVENT_KINDS = ['stop', 'hold', 'limit', 'intervention', 'mistake', 'subtask'] as const;
 export type EpisodeEventKind = (typeof EPISODE_EVENT_KINDS)[number];
 
 /** Something that happened during an episode, from one row to another, inclusive. */

@@ -44,7 +44,7 @@ export function onnxFacts(bytes: Uint8Array, file: string): OnnxFacts {
 }
 
 /** `metadata_props` of an ONNX file; empty for anything that is not one. */
-export function metadataProps(bytes: Uint8Array): Map<string, string> {
+function metadataProps(bytes: Uint8Array): Map<string, string> {
   const found = new Map<string, string>();
   for (const [field, value] of fields(bytes)) {
     if (field !== METADATA_PROPS) continue;

@@ -80,7 +80,7 @@ function pairOf(rig: Rig, arms: ArmsConfig, side: Side): Rig['robot']['pair'] {
 }
 
 /** Whether both arms have the same host, so that one robot process serves both. */
-export function isOneMachine({ arms, link }: Rig): boolean {
+function isOneMachine({ arms, link }: Rig): boolean {
   const host = (side: Side) => arms?.[side].link['robotHost'] ?? link.robotHost;
   return host('left') === host('right');
 }

@@ -11,7 +11,7 @@ const folder = (): string => path.join(stateFolder(), 'hands');
 const fileOf = (name: string): string => path.join(folder(), `${name}.yaml`);
 
 /** People whose hand was calibrated on this machine. */
-export function peopleNames(): string[] {
+function peopleNames(): string[] {
   if (!existsSync(folder())) return [];
   const files = readdirSync(folder()).filter((file) => file.endsWith('.yaml'));
   return files.map((file) => file.slice(0, -'.yaml'.length)).sort();

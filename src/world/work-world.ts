@@ -166,7 +166,7 @@ export class WorkWorld implements WorldView {
 }
 
 /** Poses of all bodies at the start of a seed. A body that slides in another follows from its joint. */
-export function startPoses(
+function startPoses(
   task: Task,
   layout: ArmFacts['layout'],
   bodies: Physics['bodies'],

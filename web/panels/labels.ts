@@ -1,7 +1,7 @@
 import type { LimitedBy, SupervisorState } from '../../src/messages/robot-state.ts';
 
 /** What to do next in each state; shown after the cause. */
-export const STATE_ADVICE: Record<SupervisorState, string> = {
+const STATE_ADVICE: Record<SupervisorState, string> = {
   disconnected: 'No robot on the link.',
   idle: 'Arm to begin.',
   armed: 'Engage to move.',

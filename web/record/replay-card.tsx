@@ -22,7 +22,7 @@ const SPEEDS = [0.25, 0.5, 1];
 const POWERED = ['armed', 'engaged', 'hold'];
 
 /** Why the robot cannot replay now; empty: it can. */
-export function replayProblem({ info }: EpisodeView, { robotState, inputs, replay }: ReplayRobot): string {
+function replayProblem({ info }: EpisodeView, { robotState, inputs, replay }: ReplayRobot): string {
   if (!info.complete) return 'The recording is incomplete.';
   if (replay?.state === 'running') return `The robot replays ${replay.episode}.`;
   if (!inputs.includes('joints')) return 'The operator needs the input “joints”: operator.inputs.joints={}.';

@@ -1,7 +1,7 @@
 import { type Object3D, PerspectiveCamera, Vector3 } from 'three';
 import { OrbitControls } from 'three/examples/jsm/controls/OrbitControls.js';
 
-export const VIEW_PRESETS = ['shoulder', 'top', 'side', 'wrist'] as const;
+const VIEW_PRESETS = ['shoulder', 'top', 'side', 'wrist'] as const;
 export type ViewPreset = (typeof VIEW_PRESETS)[number];
 
 /** Where each preset looks from. Shoulder: behind the operator's right shoulder, so that forward is away. */

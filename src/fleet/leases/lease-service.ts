@@ -13,7 +13,7 @@ import type { LeaseBucket } from './lease-bucket.ts';
 import { BEAT_MS, decide, isHeld, type LeaseDecision, type LeaseEntry, StoreHealth } from './lease-rules.ts';
 
 /** The robot's own term is shorter or the same. */
-export const LEASE_TERM_MS = 60_000;
+const LEASE_TERM_MS = 60_000;
 const QUEUE = 'leases';
 const MAX_REQUEST_BYTES = 1024;
 /** How often a write that lost against another service is tried again. */

@@ -18,7 +18,7 @@ export interface Digests {
 const DIGESTED = /^(data|videos|meta\/episodes)\//;
 const isDigested = (name: string): boolean => DIGESTED.test(name);
 
-export function digestOf(file: string): string {
+function digestOf(file: string): string {
   const hash = createHash('sha256');
   const piece = Buffer.allocUnsafe(PIECE_BYTES);
   const handle = openSync(file, 'r');

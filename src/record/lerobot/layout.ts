@@ -92,7 +92,7 @@ export const videoKeysOf = (features: Features): string[] =>
 /**
  * Features that describe the recording. Outside `observation.`: everything there becomes an input of a policy.
  */
-export const RECORDING_PREFIX = 'recording.';
+const RECORDING_PREFIX = 'recording.';
 /** The brightness of a camera's picture in 4 × 4 cells, row by row from the top left, as it was recorded. */
 export const LUMA_PREFIX = `${RECORDING_PREFIX}luma.`;
 export const LUMA_CELLS = 4;

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 
 /** Decoded pictures are scaled to this size: enough to compare, little to move. */
-export const SMALL = { widthPx: 32, heightPx: 24 } as const;
+const SMALL = { widthPx: 32, heightPx: 24 } as const;
 const PICTURE_BYTES = 3 * SMALL.widthPx * SMALL.heightPx;
 const CELL_X = SMALL.widthPx / 4;
 const CELL_Y = SMALL.heightPx / 4;

@@ -6,7 +6,7 @@ import { type DriverMemory, orderBoard, reportBoard, worldBoard } from './driver
 import { WriteResults } from './write-results.ts';
 
 /** The control loop wakes this thread at 50 Hz or faster. After this silence it stops the robot. */
-export const CONTROL_SILENCE_MS = 150;
+const CONTROL_SILENCE_MS = 150;
 
 /** The driver's side of the two boards: carries out the newest order and publishes a report. Sans I/O. */
 export class DriverLoop {

@@ -70,19 +70,11 @@ export function countOf(value: unknown): number {
   return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : Number.NaN;
 }
 
-/** A stamp that may be unknown: null stands for NaN on the wire. Rounded to whole nanoseconds. */
-export const stampToJson = (ns: number): number | null => (Number.isFinite(ns) ? Math.round(ns) : null);
+/** A stamp that may be unknown: null stands for NaN on the wire. */
 export const stampFromJson = (value: unknown): number => numberOf(value);
 
-/** 10⁻⁷ rad. */
+/** 10⁻⁷ rad: finer than any encoder here, and half the datagram. */
 export const ANGLE_PLACES = 7;
-
-/** 1e-7 rad is finer than any encoder here and halves the datagram. */
-export function anglesToJson(values: Float64Array): number[] {
-  const out = new Array<number>(values.length);
-  for (let i = 0; i < values.length; i++) out[i] = Math.round(values[i]! * 1e7) / 1e7;
-  return out;
-}
 
 /** Fills `out` from a JSON array; returns a reason when it does not hold exactly that many finite numbers. */
 export function anglesFromJson(value: unknown, out: Float64Array): Reason | null {

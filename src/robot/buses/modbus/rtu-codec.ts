@@ -4,7 +4,7 @@
  */
 export const MODBUS = { readHolding: 3, readInput: 4, writeSeveral: 16 } as const;
 /** Set in the function of a reply that reports an exception. */
-export const EXCEPTION_BIT = 0x80;
+const EXCEPTION_BIT = 0x80;
 const CRC_BYTES = 2;
 const EXCEPTION_BYTES = 3;
 
@@ -53,7 +53,7 @@ export function withCrc(frame: Uint8Array): Uint8Array {
 }
 
 /** Bytes of the reply to a request, without CRC. */
-export const replyBytes = (request: Uint8Array): number =>
+const replyBytes = (request: Uint8Array): number =>
   request[1] === MODBUS.writeSeveral ? 6 : 3 + 2 * request[5]!;
 
 /**

@@ -26,7 +26,7 @@ const motor = z
   .refine(({ range_min, range_max }) => range_min < range_max, 'range_min must be below range_max');
 
 /** LeRobot's calibration of an SO-100 or SO-101: one entry per motor. */
-export const calibrationSchema = z.record(z.string(), motor);
+const calibrationSchema = z.record(z.string(), motor);
 export type MotorCalibration = z.infer<typeof motor>;
 
 const MAX_FILE_BYTES = 1 << 16;

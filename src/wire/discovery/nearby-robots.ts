@@ -1,6 +1,6 @@
-import type { NearbyRobot } from '../messages/console.ts';
-import { findRobots } from '../wire/discovery/multicast.ts';
-import type { FoundRobot } from '../wire/discovery/service.ts';
+import type { NearbyRobot } from '../../messages/console.ts';
+import { findRobots } from './multicast.ts';
+import type { FoundRobot } from './service.ts';
 
 const USUAL_PORTS = { commandPort: 4750, statePort: 4751, syncPort: 4752 };
 
