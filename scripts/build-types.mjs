@@ -1,17 +1,24 @@
 // Declarations of the public interface (farhand, farhand/testing) in dist/types, and its report in docs/api-report.txt: every
-// change of the interface is visible in a diff. --check: fail if the report is out of date; --write: update it.
+// change of the interface is visible in a diff. --write: update the report; --check: only fail if it is out of date.
 import { spawnSync } from 'node:child_process';
-import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import path from 'node:path';
 
-const FOLDER = path.join('dist', 'types');
+const onlyChecks = process.argv.includes('--check');
+const FOLDER = onlyChecks ? mkdtempSync(path.join(tmpdir(), 'farhand-types-')) : path.join('dist', 'types');
+if (onlyChecks) process.on('exit', () => rmSync(FOLDER, { recursive: true, force: true }));
 const ENTRIES = ['library/index.d.ts', 'testing/index.d.ts'];
 const REPORT = path.join('docs', 'api-report.txt');
 
 rmSync(FOLDER, { recursive: true, force: true });
 const built = spawnSync(
   process.execPath,
-  [path.join('node_modules', 'typescript', 'bin', 'tsc'), '-p', 'tsconfig.types.json'],
+  [
+    path.join('node_modules', 'typescript', 'bin', 'tsc'),
+    ...['-p', 'tsconfig.types.json', '--outDir', FOLDER],
+    ...['--tsBuildInfoFile', path.join(FOLDER, '.tsbuildinfo')],
+  ],
   { stdio: 'inherit' },
 );
 if (built.status !== 0) process.exit(1);
@@ -48,10 +55,9 @@ const report = `${[...reached.keys()]
   .map((file) => `// ${file}\n${bare(reached.get(file))}\n`)
   .join('\n')}`;
 if (process.argv.includes('--write')) writeFileSync(REPORT, report);
-else if (process.argv.includes('--check') && readFileSync(REPORT, 'utf8') !== report) {
+else if (onlyChecks && readFileSync(REPORT, 'utf8') !== report) {
   console.error(
     `${REPORT} is out of date: the public interface changed. Run node scripts/build-types.mjs --write.`,
   );
   process.exit(1);
 }
-console.log(`${reached.size} files of declarations`);

@@ -105,6 +105,18 @@ if (inCheckout) {
   once('dist/.stamp-run', fingerprint('src', 'sim', 'scripts/bundle.mjs', 'package-lock.json'), () =>
     run('joining modules', process.execPath, [path.join('scripts', 'bundle.mjs')]),
   );
+  // Not npm's `prepack`: .npmrc runs no scripts, and a package without declarations still installs.
+  once(
+    'dist/.stamp-types',
+    fingerprint(
+      'src',
+      'tsconfig.json',
+      'tsconfig.types.json',
+      'scripts/build-types.mjs',
+      'package-lock.json',
+    ),
+    () => run('declaring the public interface', process.execPath, [path.join('scripts', 'build-types.mjs')]),
+  );
   if (existsSync(path.join(root, 'web', 'index.html')))
     once(
       'dist/.stamp-web',

@@ -12,5 +12,5 @@ for (let s = 0; s < 4; s += 1 / 60) {
   session.hand({ positionM: [x, 1 + y, -0.3], quatXyzw: [0, 0, 0, 1], gripper: 0, clutch: s > 0.2 });
   await sleep(1000 / 60);
 }
-console.log(`recorded ${await session.stopRecording('success')}, robot ${session.telemetry.robot.state}`);
+console.log(`recorded ${await session.stopRecording('success')}, robot ${session.telemetry?.robot?.state}`);
 session.close();

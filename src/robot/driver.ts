@@ -86,7 +86,7 @@ export interface DriverPlugin<C> {
   readonly about: string;
   readonly config: z.ZodType<C>;
   /** True if it does no I/O, so it may run on the control thread. Otherwise the driver gets its own thread. */
-  readonly inline?: (config: C) => boolean;
+  inline?(config: C): boolean;
   open(config: C, model: RobotModel, clock: Clock): Promise<Driver>;
 }
 

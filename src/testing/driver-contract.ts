@@ -1,20 +1,22 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 import { pluginConfig } from '../app/registry.ts';
 import { TeleopError } from '../core/errors.ts';
 import type { RobotModel } from '../geometry/robot-model.ts';
 import { type DriverPlugin, emptyReading } from '../robot/driver.ts';
+import { collectGarbage, garbagePerCall } from './allocation.ts';
 import type { DeviceFixture } from './device-fixture.ts';
 import { DriverBench } from './driver-bench.ts';
-
-setFlagsFromString('--expose-gc');
-const collectGarbage = runInNewContext('gc') as () => void;
 
 const MS = 1e6;
 /** Encoder noise and a controller's residual motion at rest. */
 const STILL_RAD = 2e-3;
+/** After a stop, on a manual clock. */
+const REST_MS = 300;
+/** A read and a write are a small part of a control cycle. */
+const MOST_MS = 2;
+/** Boxed numbers that cross the calls: a few per cycle. An array or an object per call is more. */
+const MOST_BYTES = 128;
 
 function assertNear(actual: readonly number[], expected: readonly number[], toleranceRad = STILL_RAD): void {
   actual.forEach((rad, i) => {
@@ -200,6 +202,52 @@ function withoutHardware(name: string, bench: DriverBench): void {
         const kept = process.memoryUsage().heapUsed - before;
         // Compiled code may account for half of it; 75 bytes per cycle is a leak.
         assert.ok(kept < 1_500_000, `${kept} bytes kept of 20,000 cycles`);
+      });
+    });
+
+    it('answers at once', async () => {
+      await bench.with(async (arm) => {
+        const target = Float64Array.from(arm.read());
+        await arm.enable();
+        const durationsMs = Array.from({ length: 51 }, () => {
+          arm.nowNs += 5 * MS;
+          const startedMs = performance.now();
+          arm.driver.read(arm.nowNs, arm.reading);
+          arm.driver.write(arm.nowNs, target, 0);
+          return performance.now() - startedMs;
+        }).sort((a, b) => a - b);
+        assert.ok(
+          durationsMs[25]! < MOST_MS,
+          `a read and a write take ${durationsMs[25]} ms: they never wait`,
+        );
+      });
+    });
+
+    it('allocates nothing in its cycles', async () => {
+      await bench.with(async (arm) => {
+        const target = Float64Array.from(arm.read());
+        await arm.enable();
+        const bytes = garbagePerCall(() => {
+          arm.nowNs += 5 * MS;
+          arm.driver.read(arm.nowNs, arm.reading);
+          arm.driver.write(arm.nowNs, target, 0);
+        }, MOST_BYTES);
+        assert.ok(bytes <= MOST_BYTES, `${Math.round(bytes)} bytes of garbage per read and write`);
+      });
+    });
+
+    it('rests soon after a stop, wherever its target was', async () => {
+      await bench.with(async (arm) => {
+        const away = Float64Array.from(arm.shifted(arm.read(), 1));
+        await arm.enable();
+        await arm.run(50);
+        // As far ahead of the arm as the supervisor's targets never are: what matters is that the stop forgets it.
+        arm.driver.write(arm.nowNs, away, 0);
+        await arm.run(50);
+        arm.driver.stop(arm.nowNs);
+        const rest = await arm.run(REST_MS);
+        assertNear(await arm.run(1000), rest);
+        assert.ok(Math.abs(rest[0]! - away[0]!) > 0.05, 'stopped before it arrived');
       });
     });
 

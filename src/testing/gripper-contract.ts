@@ -60,7 +60,10 @@ export class GripperInHand {
     const endNs = monotonicClock.nowNs() + ms * 1e6;
     while (monotonicClock.nowNs() < endNs) {
       const nowNs = monotonicClock.nowNs();
-      this.answers.add(this.gripper.read(nowNs, this.reading));
+      const status = this.gripper.read(nowNs, this.reading);
+      this.answers.add(status);
+      const { position } = this.reading;
+      if (status === 'ok') assert.ok(position >= 0 && position <= 1, `position ${position}`);
       if (target !== null) this.answers.add(this.gripper.write(nowNs, target));
       await sleep(CYCLE_MS);
     }

@@ -7,10 +7,13 @@ import { TeleopError } from '../core/errors.ts';
 import { emptyQuality, type InputDevice, type InputPlugin } from '../input/device.ts';
 import { emptyHandSample, type HandSample, type SampleStatus } from '../messages/hand-sample.ts';
 import { peerOf } from '../wire/reactor.ts';
+import { garbagePerCall } from './allocation.ts';
 
 export interface InputFixture {
   /** What its sender sends at an instant: a hand with the clutch closed. Only an automatic input has none. */
   message?: (nowNs: number) => Uint8Array;
+  /** The same hand with the clutch open. Absent: the protocol has no clutch. */
+  released?: (nowNs: number) => Uint8Array;
   /** Settings, for an input that cannot be tested with its defaults. */
   options?: Record<string, unknown>;
 }
@@ -18,6 +21,8 @@ export interface InputFixture {
 const START_NS = 30e9;
 const MS = 1e6;
 const LONG_NS = 10_000 * MS;
+/** Boxed numbers that cross the call; an array or an object per call is more. */
+const MOST_BYTES = 96;
 const SENDER = peerOf('192.0.2.7', 50_000);
 const STRANGER = peerOf('192.0.2.8', 50_000);
 const KNOWN = new Set<string>(REASONS);
@@ -40,7 +45,8 @@ function checked(device: InputDevice, nowNs: number): { status: SampleStatus; sa
   assert.ok(['ok', 'stale', 'none'].includes(status));
   assert.equal(sample.positionM, positionM, 'the caller keeps its buffers');
   assert.equal(sample.quatXyzw, quatXyzw);
-  if (status !== 'ok') assert.equal(sample.tracking, false);
+  if (status !== 'ok')
+    assert.deepEqual([sample.tracking, sample.clutch], [false, false], 'no hand, no clutch');
   if (status === 'ok') {
     assert.ok([sample.takenNs, ...positionM, ...quatXyzw].every(Number.isFinite));
     assert.ok(sample.takenNs <= nowNs);
@@ -68,7 +74,9 @@ function feed(
 
 const mutation = fc.record({ at: fc.nat(2000), byte: fc.nat(255), cut: fc.boolean() });
 
-function describeMessages(open: () => InputDevice, message: (nowNs: number) => Uint8Array): void {
+type Send = (nowNs: number) => Uint8Array;
+
+function describeMessages(open: () => InputDevice, message: Send, released: Send | undefined): void {
   it('is stale after a silence, and ok with the next message', () => {
     const device = open();
     feed(device, message(START_NS), START_NS);
@@ -99,6 +107,36 @@ function describeMessages(open: () => InputDevice, message: (nowNs: number) => U
       }),
       { numRuns: 1000 },
     );
+  });
+
+  const hasClutch = released !== undefined;
+  it('closes the clutch by a message alone', { skip: !hasClutch && 'no message opens it' }, () => {
+    const device = open();
+    let nowNs = START_NS;
+    for (const isClosed of [false, true, false])
+      for (let i = 0; i < 20; i++, nowNs += 7 * MS) {
+        const bytes = isClosed ? message(nowNs) : released!(nowNs);
+        if (i % 2 === 0) assert.equal(feed(device, bytes, nowNs), null);
+        assert.equal(checked(device, nowNs).sample.clutch, isClosed);
+      }
+    // What was before a silence does not count after it.
+    feed(device, message(nowNs), nowNs);
+    nowNs += LONG_NS;
+    assert.equal(checked(device, nowNs).sample.clutch, false);
+    feed(device, released!(nowNs), nowNs);
+    assert.equal(checked(device, nowNs).sample.clutch, false);
+  });
+
+  it('allocates nothing in a sample', () => {
+    const device = open();
+    feed(device, message(START_NS), START_NS);
+    const sample = emptyHandSample();
+    let nowNs = START_NS;
+    const bytes = garbagePerCall(() => {
+      nowNs += 1000;
+      device.sample(nowNs, sample);
+    }, MOST_BYTES);
+    assert.ok(bytes <= MOST_BYTES, `${Math.round(bytes)} bytes of garbage per sample`);
   });
 
   it('requests no e-stop unless the message does', () => {
@@ -190,7 +228,7 @@ function describeSockets(
 
 /** Registers the tests that every input device passes, with `node:test`. */
 export function testInput(name: string, plugin: InputPlugin<unknown>, fixture: InputFixture = {}): void {
-  const { options = {}, message } = fixture;
+  const { options = {}, message, released } = fixture;
   describe(`input ${name}`, () => {
     const open = () => plugin.open(pluginConfig('input', name, plugin, options), START_NS);
 
@@ -224,7 +262,7 @@ export function testInput(name: string, plugin: InputPlugin<unknown>, fixture: I
     });
 
     // A device without a message is automatic: it is never silent and accepts nothing.
-    if (message !== undefined) describeMessages(open, message);
+    if (message !== undefined) describeMessages(open, message, released);
     if (message !== undefined && plugin.sockets !== undefined)
       describeSockets(name, plugin, options, open, message);
 

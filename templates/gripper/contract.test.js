@@ -20,8 +20,8 @@ async function start() {
     const wanted = /^to (\d\.\d+)$/.exec(bytes.toString())?.[1];
     if (wanted !== undefined) target = Number(wanted);
     if (isSilent) return;
-    if (isNoisy) socket.send('at nowhere', from.port, from.address);
     socket.send(`at ${position.toFixed(4)}`, from.port, from.address);
+    if (isNoisy) socket.send('at nowhere', from.port, from.address);
   });
   const close = () => {
     clearInterval(timer);

@@ -1,4 +1,5 @@
 // @ts-check
+/** @import { Clock, Gripper, GripperReading, TickStatus } from 'farhand' */
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { defineGripper, TeleopError, z } from 'farhand';
@@ -22,13 +23,13 @@ const ANSWER = /^at (\d\.\d{1,4})$/;
  * Asks every 20 ms: `read`, or `to 0.500` while enabled. The device answers `at 0.500`. Replace this protocol by your
  * gripper's. The calls never wait, throw or allocate; the socket works on the driver's thread between them.
  *
- * @implements {import('farhand').Gripper}
+ * @implements {Gripper}
  */
 class NetworkGripper {
   fault = '';
   busErrors = 0;
   /** @type {import('node:dgram').Socket} */ #socket;
-  /** @type {import('farhand').Clock} */ #clock;
+  /** @type {Clock} */ #clock;
   /** @type {number} */ #silenceNs;
   #position = Number.NaN;
   #target = Number.NaN;
@@ -36,7 +37,7 @@ class NetworkGripper {
   #isDisposed = false;
   /** @type {NodeJS.Timeout} */ #timer;
 
-  /** @param {import('node:dgram').Socket} socket @param {import('farhand').Clock} clock @param {number} silenceMs */
+  /** @param {import('node:dgram').Socket} socket @param {Clock} clock @param {number} silenceMs */
   constructor(socket, clock, silenceMs) {
     this.#socket = socket;
     this.#clock = clock;
@@ -50,7 +51,7 @@ class NetworkGripper {
     return !Number.isNaN(this.#heardNs);
   }
 
-  /** @param {number} nowNs @returns {import('farhand').TickStatus} */
+  /** @param {number} nowNs @returns {TickStatus} */
   enable(nowNs) {
     if (this.#isDisposed) return 'fault';
     if (this.#isSilent(nowNs)) return 'fault';
@@ -60,7 +61,7 @@ class NetworkGripper {
     return 'ok';
   }
 
-  /** @param {number} nowNs @param {import('farhand').GripperReading} out @returns {import('farhand').TickStatus} */
+  /** @param {number} nowNs @param {GripperReading} out @returns {TickStatus} */
   read(nowNs, out) {
     if (this.#isDisposed) return 'fault';
     if (this.fault === '' && this.#isSilent(nowNs)) this.fault = 'the gripper does not answer';
@@ -69,7 +70,7 @@ class NetworkGripper {
     return this.fault === '' ? 'ok' : 'fault';
   }
 
-  /** @param {number} _nowNs @param {number} position @returns {import('farhand').TickStatus} */
+  /** @param {number} _nowNs @param {number} position @returns {TickStatus} */
   write(_nowNs, position) {
     if (this.#isDisposed) return 'fault';
     if (!(position >= 0 && position <= 1)) {

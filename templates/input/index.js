@@ -1,4 +1,5 @@
 // @ts-check
+/** @import { HandSample, InputDevice, Reason, SampleStatus } from 'farhand' */
 import { defineInput, SourceLock, z } from 'farhand';
 
 const config = z.strictObject({
@@ -15,7 +16,7 @@ const UPRIGHT = [0, 0, 0, 1];
 /**
  * Bytes in, samples out: it owns no socket and no clock. Frame: right-handed, Y up, −Z forward.
  *
- * @implements {import('farhand').InputDevice}
+ * @implements {InputDevice}
  */
 class Device {
   /** @type {number} */ #staleNs;
@@ -35,7 +36,7 @@ class Device {
 
   /**
    * @param {Uint8Array} bytes @param {number} length @param {number} receivedNs @param {number} from
-   * @returns {import('farhand').Reason | null}
+   * @returns {Reason | null}
    */
   ingest(bytes, length, receivedNs, from) {
     this.estop = false;
@@ -59,7 +60,7 @@ class Device {
     return null;
   }
 
-  /** @param {number} nowNs @param {import('farhand').HandSample} out @returns {import('farhand').SampleStatus} */
+  /** @param {number} nowNs @param {HandSample} out @returns {SampleStatus} */
   sample(nowNs, out) {
     const isFresh = nowNs - this.#takenNs <= this.#staleNs;
     out.takenNs = this.#takenNs;

@@ -1,4 +1,5 @@
 // @ts-check
+/** @import { Driver, JointReading, RobotModel, TickStatus } from 'farhand' */
 import { defineRobot, z } from 'farhand';
 
 const config = z.strictObject({
@@ -9,7 +10,7 @@ const config = z.strictObject({
  * The joints of NAME. Replace what this class computes by what your robot's controller reports and accepts. These calls
  * come once per control cycle: they never wait, throw or allocate.
  *
- * @implements {import('farhand').Driver}
+ * @implements {Driver}
  */
 class Arm {
   fault = '';
@@ -20,14 +21,14 @@ class Arm {
   #isEnabled = false;
   #movedNs = Number.NaN;
 
-  /** @param {z.output<typeof config>} options @param {import('farhand').RobotModel} model */
+  /** @param {z.output<typeof config>} options @param {RobotModel} model */
   constructor(options, model) {
     this.#speedRadS = options.speedRadS;
     this.#positionsRad = Float64Array.from(model.homeRad);
     this.#targetRad = this.#positionsRad.slice();
   }
 
-  /** @param {number} _nowNs @returns {import('farhand').TickStatus} */
+  /** @param {number} _nowNs @returns {TickStatus} */
   enable(_nowNs) {
     if (this.fault !== '') return 'fault';
     // Hold the present pose: enabling must not move.
@@ -36,7 +37,7 @@ class Arm {
     return 'ok';
   }
 
-  /** @param {number} nowNs @param {import('farhand').JointReading} out @returns {import('farhand').TickStatus} */
+  /** @param {number} nowNs @param {JointReading} out @returns {TickStatus} */
   read(nowNs, out) {
     if (this.fault !== '') return 'fault';
     this.#move(nowNs);
@@ -47,7 +48,7 @@ class Arm {
     return 'ok';
   }
 
-  /** @param {number} nowNs @param {Float64Array} positionsRad @param {number} gripper @returns {import('farhand').TickStatus} */
+  /** @param {number} nowNs @param {Float64Array} positionsRad @param {number} gripper @returns {TickStatus} */
   write(nowNs, positionsRad, gripper) {
     if (this.fault !== '') return 'fault';
     this.#move(nowNs);

@@ -29,17 +29,27 @@ const MESSAGES: Record<string, (nowNs: number) => Uint8Array> = {
     encodeRctp(packet, bytes);
     return bytes;
   },
-  webxr: (nowNs) => {
-    const out = new Uint8Array(1024);
-    const hands = Buffer.from(headset[0]!.hex, 'hex');
-    // The first vector has two open hands: the clutch is the other hand's pinch.
-    hands.copyWithin(32 + 20 + 3 * 14, 32 + 20 + 8 * 14, 32 + 20 + 9 * 14);
-    hands.writeUInt32LE(nowNs / 1e3 / 64, 4);
-    encodeEnvelope({ takenNs: nowNs, sentNs: nowNs, stream: 1 }, out, 0);
-    out.set(hands, XR_ENVELOPE_BYTES);
-    return out.subarray(0, XR_ENVELOPE_BYTES + hands.length);
-  },
+  webxr: (nowNs) => twoHands(nowNs, true),
 };
+
+/** The same with the clutch open. That of a SpaceMouse opens a moment after its cap has come to rest, not by a message. */
+const RELEASED: Record<string, (nowNs: number) => Uint8Array> = {
+  joints: () => text({ jointsRad: [0.1, -1.2, 1.3, 0, 0.5, 0], gripper: 0.25, clutch: false }),
+  page: () => text({ positionM: [0.1, 1.2, -0.3], quatXyzw: [0, 0, 0.6, 0.8], gripper: 0.25, clutch: false }),
+  pedal: () => controls([0, 0, 0, 0, 0, 0], []),
+  webxr: (nowNs) => twoHands(nowNs, false),
+};
+
+/** The first vector has two open hands; the clutch is the other hand's pinch. */
+function twoHands(nowNs: number, isClosed: boolean): Uint8Array {
+  const out = new Uint8Array(1024);
+  const hands = Buffer.from(headset[0]!.hex, 'hex');
+  if (isClosed) hands.copyWithin(32 + 20 + 3 * 14, 32 + 20 + 8 * 14, 32 + 20 + 9 * 14);
+  hands.writeUInt32LE(nowNs / 1e3 / 64, 4);
+  encodeEnvelope({ takenNs: nowNs, sentNs: nowNs, stream: 1 }, out, 0);
+  out.set(hands, XR_ENVELOPE_BYTES);
+  return out.subarray(0, XR_ENVELOPE_BYTES + hands.length);
+}
 
 function controls(axes: readonly number[], keys: readonly number[]): Uint8Array {
   const state = { ...emptyControls(), pressed: keys.length };
@@ -57,9 +67,10 @@ const OPTIONS: Record<string, Record<string, unknown>> = {
 };
 
 for (const name of ownPluginNames('input')) {
-  const [message, options] = [MESSAGES[name], OPTIONS[name]];
+  const [message, released, options] = [MESSAGES[name], RELEASED[name], OPTIONS[name]];
   testInput(name, await loadPlugin('input', name), {
     ...(message === undefined ? {} : { message }),
+    ...(released === undefined ? {} : { released }),
     ...(options === undefined ? {} : { options }),
   });
 }

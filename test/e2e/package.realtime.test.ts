@@ -27,7 +27,14 @@ describe('the npm package', () => {
     const demo = await outputOf('demo', '--headless', '--duration', '2', `trace.dir=${folder}/traces`);
     assert.match(demo, /one-way/);
     const inside = path.join(prefix, 'lib', 'node_modules', 'farhand');
-    for (const part of ['robots', 'rigs', 'dist/web/index.html', 'protocol'])
+    for (const part of [
+      'robots',
+      'rigs',
+      'dist/web/index.html',
+      'dist/types/library/index.d.ts',
+      'dist/types/testing/index.d.ts',
+      'protocol',
+    ])
       assert.ok(existsSync(path.join(inside, part)), part);
     assert.ok(!existsSync(path.join(inside, 'dist', 'test')), 'tests are not in the package');
     const { stdout } = await run(farhand, ['service', 'install', 'robot', '--dry-run', '--user', 'nobody'], {
