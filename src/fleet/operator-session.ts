@@ -51,6 +51,7 @@ export class OperatorSession {
       bindAddress: config.rtcAddress,
       relayOnly: config.relayOnly,
       cameras: cameras?.names ?? [],
+      packets: true,
     };
     const handlers = {
       datagram: (bytes: Uint8Array) => {

@@ -59,6 +59,7 @@ export class RobotSession {
       relayOnly: config.relayOnly,
       cameras: cameras?.cameras ?? [],
       sound: config.audio === '' ? null : AUDIO,
+      packets: true,
     };
     this.#cameras =
       cameras === null ? null : new CameraOut(cameras, (name, bytes) => this.#picture(name, bytes));

@@ -1,5 +1,6 @@
 import type { DataChannel, Track } from 'node-datachannel';
 import { EntryBoundary } from '../../core/entry-boundary.ts';
+import { PacketTrack } from './packet-track.ts';
 import { hold } from './rtc-hold.ts';
 import {
   CAMERA,
@@ -18,10 +19,12 @@ export interface RtcLinkSettings extends RtcSettings {
   cameras?: readonly string[];
   /** Audio the offering side sends, as RTP packets of this format. */
   sound?: SoundForm | null;
+  /** Datagrams travel as RTP packets where both sides know them, not on the data channel. */
+  packets?: boolean;
 }
 
 export interface RtcHandlers {
-  /** On the unordered, unreliable channel. Valid only during the call. */
+  /** As a packet or on the unordered, unreliable channel. Valid only during the call. */
   datagram(bytes: Uint8Array): void;
   /** On the ordered, reliable channel. */
   control(text: string): void;
@@ -57,6 +60,7 @@ export class RtcLink {
   readonly #boundary = new EntryBoundary('peer connection');
   readonly #cameras: readonly string[];
   #track: Track | null = null;
+  #packets: PacketTrack | null = null;
   #open = false;
   #closed = false;
   /** Datagrams not sent: channel not open, or too many waiting. */
@@ -74,6 +78,10 @@ export class RtcLink {
     if (offer === undefined) this.#offer(rtc, settings);
     else {
       connection.onTrack((track) => this.#takeTrack(track));
+      if (settings.packets && PacketTrack.isIn(offer, 'offering')) {
+        this.#packets = this.#openPackets(rtc, 'answering');
+        this.#packets.isShared = true;
+      }
       if (this.#peer.accept(offer, 'offer') !== null)
         throw new Error('the received description is not an offer');
     }
@@ -96,7 +104,9 @@ export class RtcLink {
   }
 
   accept(answer: string): NotAccepted | null {
-    return this.#peer.accept(answer, 'answer');
+    const reason = this.#peer.accept(answer, 'answer');
+    if (this.#packets && reason === null) this.#packets.isShared = PacketTrack.isIn(answer, 'answering');
+    return reason;
   }
 
   /** Of the answering side: the other one has accepted the answer. */
@@ -107,8 +117,12 @@ export class RtcLink {
   send(bytes: Uint8Array): boolean {
     const channel = this.#channels.get('link');
     try {
-      if (this.isOpen && channel!.bufferedAmount() <= MAX_WAITING_BYTES && channel!.sendMessageBinary(bytes))
+      if (this.isOpen && this.#packets?.send(bytes)) return true;
+      if (this.isOpen && channel!.bufferedAmount() <= MAX_WAITING_BYTES) {
+        // False means that the message is queued, not lost.
+        channel!.sendMessageBinary(bytes);
         return true;
+      }
     } catch {
       // Closed meanwhile.
     }
@@ -143,17 +157,25 @@ export class RtcLink {
     this.#closed = true;
     for (const channel of this.#channels.values()) channel.close();
     this.#track?.close();
+    this.#packets?.close();
     this.#peer.close();
   }
 
   /** The first channel creates the description: everything else in it must exist before. */
-  #offer(rtc: Rtc, { sound }: RtcLinkSettings): void {
+  #offer(rtc: Rtc, { sound, packets }: RtcLinkSettings): void {
+    if (packets) this.#packets = this.#openPackets(rtc, 'offering');
     if (sound) this.#track = this.#peer.addSound(rtc, sound);
     const { connection } = this.#peer;
     this.#take(connection.createDataChannel('link', { unordered: true, maxRetransmits: 0 }));
     this.#take(connection.createDataChannel('control'));
     const pictures = { unordered: true, maxPacketLifeTime: CAMERA_LIFE_MS };
     for (const name of this.#cameras) this.#take(connection.createDataChannel(CAMERA + name, pictures));
+  }
+
+  #openPackets(rtc: Rtc, side: 'offering' | 'answering'): PacketTrack {
+    return new PacketTrack(rtc, this.#peer.connection, side, (bytes) => {
+      if (this.#open && !this.#closed) this.#boundary.run(() => this.#handlers.datagram(bytes));
+    });
   }
 
   #take(channel: DataChannel): void {
