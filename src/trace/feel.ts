@@ -75,6 +75,8 @@ const HALT_CAUSES: Record<string, Cause> = {
   input: 'input',
   fault: 'fault',
 };
+/** Shorter than any operator goes on sending over a link that is down. */
+const SILENCE_BEGINS_NS = 100 * NS_PER_MS;
 const BREAK_NS = NS_PER_S;
 const MAX_WARP_UP = 0.1;
 const MAX_WARP_DOWN = 0.05;
@@ -213,12 +215,17 @@ export class FeelMeter {
     this.#grid.halt(Number.isNaN(this.#previousNs) ? record.sampledNs : this.#previousNs, index, wasDriving);
   }
 
-  /** Whether the operator missed more of the ticks before the halt than it sent in vain. */
+  /**
+   * Whether the operator missed more of the ticks with which the silence before the halt began than it sent in vain.
+   * Later it may have stopped sending because the link was down.
+   */
   #wasOperatorSilent({ haltNs, offsetNs, sampledNs }: TraceRecord): boolean {
     const haltedNs = Math.min(sampledNs, Number.isNaN(haltNs - offsetNs) ? sampledNs : haltNs - offsetNs);
-    let missed = Math.max(0, (haltedNs - this.#previousNs) / this.#tickNs - 1);
+    const beganNs = this.#pending > 0 ? this.#pendingNs[0]! : this.#previousNs;
+    const untilNs = Math.min(haltedNs, beganNs + SILENCE_BEGINS_NS);
+    let missed = Math.max(0, (untilNs - this.#previousNs) / this.#tickNs - 1);
     let sent = 0;
-    for (let i = 0; i < this.#pending && this.#pendingNs[i]! < haltedNs; i++)
+    for (let i = 0; i < this.#pending && this.#pendingNs[i]! < untilNs; i++)
       if (this.#pendingCause[i] === MISSED) missed++;
       else sent++;
     return missed > sent;

@@ -113,6 +113,17 @@ describe('a halt that nobody asked for', () => {
     );
   });
 
+  it('is the network’s if the operator stopped sending because the link was down', () => {
+    const records = steady(30);
+    for (const record of records.slice(1500, 1522)) lose(record);
+    for (const record of records.slice(1750)) reject(record, 'stopped');
+    records[1750]!.halt = HALTS.indexOf('stop:silence');
+    records[1750]!.haltNs = records[1600]!.sampledNs + OFFSET_NS;
+    const feel = feelOf(records.filter((_, i) => i < 1522 || i >= 1750));
+    assert.equal(feel.stops, 1);
+    assert.deepEqual([...new Set(feel.spells.map(({ cause }) => cause))], ['outage']);
+  });
+
   it('refuses no more commands than were rejected, though the operator missed ticks among them', () => {
     const records = steady(30);
     stall(records, 1500, 20, 20);
