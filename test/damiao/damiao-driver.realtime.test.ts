@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { TeleopError } from '../../src/core/errors.ts';
 import { CONTROL_MODE, REGISTER } from '../../src/robot/buses/damiao/frames.ts';
 import { needs } from '../needs.ts';
+import { until } from '../until.ts';
 import { ARMS, DamiaoRig, withRig } from './damiao-rig.ts';
 
 const skip = needs('Linux');
@@ -130,11 +131,15 @@ describe('an arm of Damiao motors', { skip, concurrency: 8 }, () => {
         const arm = await rig.open({ onStop });
         assert.equal(await arm.enable(), 'ok');
         await arm.run(100, arm.shifted(arm.read(), 0.3));
+        await sleep(50); // The last cycle's commands may still be in the terminal.
         rig.sim.tick(performance.now());
         rig.commands.length = 0;
         arm.driver.stop(arm.nowNs);
-        rig.sim.tick(performance.now());
-        assert.equal(rig.commands.length, 8, 'sent before the call returns');
+        await until('the stop at all motors', () => {
+          rig.sim.tick(performance.now());
+          return rig.commands.length >= 8;
+        });
+        assert.equal(rig.commands.length, 8, 'one command for each motor');
         assert.equal(rig.sim.arm.allEnabled, stays, `${onStop}, at once`);
         await arm.run(100);
         assert.equal(rig.sim.arm.allEnabled, stays, onStop);
