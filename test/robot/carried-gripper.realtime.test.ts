@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { carriedGripper } from '../../src/robot/carried-gripper.ts';
 import { openDriver } from '../../src/app/open-driver.ts';
 import { monotonicClock } from '../../src/core/time/clock.ts';
 import { loadRig } from '../../src/rig/rig.ts';
 import { rigModel } from '../../src/rig/robot-models.ts';
+import { carriedGripper } from '../../src/robot/carried-gripper.ts';
 import { emptyReading } from '../../src/robot/driver.ts';
 import { startSimProcess } from '../contract/sim-process.ts';
 

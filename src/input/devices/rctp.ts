@@ -117,7 +117,7 @@ class RctpHand implements InputDevice {
     const source = lock?.admit(from, receivedNs) ?? 'rejected';
     if (source === 'rejected') {
       // Another program on the same headset may stop the robot, and do nothing else.
-      this.estop = packet.estop && lock !== undefined && lock.isHolderMachine(from, receivedNs);
+      this.estop = packet.estop && lock?.isHolderMachine(from, receivedNs) === true;
       return 'unknown-source';
     }
     // First, before any check can reject it.

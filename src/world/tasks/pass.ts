@@ -89,6 +89,5 @@ export const pass: Task = {
     if (yM > (goal.yM + START_M) / 2 && view.openingM < OPEN_M) return 0.6;
     return zM > RAISED_M ? 0.3 : 0;
   },
-  // biome-ignore lint/correctness/useYield: only a person does it.
   *expert() {},
 };
