@@ -253,6 +253,8 @@ def train(data, args, device):
     stats = statistics(data)
     torch.manual_seed(args.seed)
     model = SmallPolicy(data.meta, args.rows, stats).to(device)
+    if args.start:
+        model.load_state_dict(torch.load(args.start, map_location=device, weights_only=True), strict=False)
     names, live = zip(*model.named_parameters())
     average = [value.detach().clone() for value in live]
     optimiser = torch.optim.AdamW(model.parameters(), args.lr, betas=(0.9, 0.98), weight_decay=1e-3)
@@ -283,7 +285,10 @@ def train(data, args, device):
         if step % 1000 == 999:
             print(f"step {step + 1}: loss {total / 20:.4f}, {time.time() - started:.0f} s", flush=True)
             total = 0.0
-    model.load_state_dict(dict(zip(names, average)), strict=False)
+    learnt = dict(zip(names, average))
+    model.load_state_dict(learnt, strict=False)
+    if args.save:
+        torch.save(learnt, args.save)
     print(f"trained {step + 1} steps of {args.batch} in {time.time() - started:.0f} s", flush=True)
     return model.eval()
 
@@ -334,6 +339,8 @@ def main():
     parser.add_argument("--batch", type=int, default=256)
     parser.add_argument("--lr", type=float, default=4e-4)
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--save", help="file for the parameters, for a later --start")
+    parser.add_argument("--start", help="begins with the parameters that --save wrote, instead of random ones")
     args = parser.parse_args()
     device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
     torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = True
