@@ -1,6 +1,6 @@
 import { TeleopError } from '../../../core/errors.ts';
 import { fromSigned, SIGN_BIT, STS, STS_MODEL } from '../../buses/feetech/sts3215.ts';
-import { read, readBytes, syncRead, write } from '../../buses/servo/operations.ts';
+import { isInStep, read, syncRead, write } from '../../buses/servo/operations.ts';
 import type { ServoBus } from '../../buses/servo/servo-bus.ts';
 import type { Register } from '../../buses/servo/servo-protocol.ts';
 import { Refused } from '../../buses/wait.ts';
@@ -11,18 +11,11 @@ const TRIES = 4;
 /** About a second: on a busy machine, the bytes of a serial line can wait that long for a core. */
 const OPEN_TRIES = 25;
 export const IDS = MOTORS.map((_, i) => i + 1);
-/** Version and model of a servo: five bytes, a size that nothing else asks for. */
-const MARK = { address: 0, size: 5 } as const;
 
-/**
- * A reply names neither its request nor its register: one that comes after its time would be taken for the reply to the next
- * request of its size, and so on with all that follow. Servos reply in order, so after this one nothing earlier can come.
- */
-async function getInStep(bus: ServoBus): Promise<void> {
-  for (let i = 0; i < OPEN_TRIES; i++) {
-    const answer = await readBytes(bus, IDS[i % IDS.length]!, MARK.address, MARK.size);
-    if (answer?.data.length === MARK.size) return;
-  }
+/** After an incomplete read: false if no servo replies. */
+async function getInStep(bus: ServoBus): Promise<boolean> {
+  for (let i = 0; i < OPEN_TRIES; i++) if (await isInStep(bus, IDS[i % IDS.length]!)) return true;
+  return false;
 }
 
 /** All servos must be there and be STS3215. Moves and powers nothing. */
@@ -30,12 +23,12 @@ export async function identify(bus: ServoBus): Promise<void> {
   let models = new Map<number, number>();
   for (let i = 0; i < OPEN_TRIES && models.size < IDS.length; i++)
     models = await syncRead(bus, IDS, STS.model);
-  await getInStep(bus);
   const missing = IDS.filter((id) => !models.has(id));
   if (missing.length > 0)
     throw new TeleopError('robot-silent', `no reply from servo ${missing.join(', ')} on ${bus.name}`, {
       hint: 'Check the arm’s power, the daisy chain after the last servo that replies, and the servos’ ids (1 to 6).',
     });
+  await getInStep(bus);
   const other = IDS.find((id) => models.get(id) !== STS_MODEL);
   if (other !== undefined)
     throw new TeleopError('model-mismatch', `servo ${other} reports model ${models.get(other)}`, {
@@ -63,7 +56,7 @@ async function complete(bus: ServoBus, register: Register): Promise<Map<number, 
   for (let i = 0; i < OPEN_TRIES; i++) {
     const values = await syncRead(bus, IDS, register);
     if (values.size === IDS.length) return values;
-    await getInStep(bus);
+    if (!(await getInStep(bus))) break;
   }
   throw new TeleopError('robot-silent', `the servos on ${bus.name} do not all reply`, {
     hint: 'Check the cables between the servos.',
@@ -91,7 +84,7 @@ export function expectSame(file: readonly MotorCalibration[], stored: readonly M
 
 /** Gains and limits; the joints hold where they are. */
 export async function powerOn(bus: ServoBus, config: So101Config, signal: AbortSignal): Promise<void> {
-  await getInStep(bus);
+  if (!(await getInStep(bus))) throw new Refused('the servos do not reply');
   const present = await syncRead(bus, IDS, STS.presentPosition);
   for (const id of IDS) {
     const at = present.get(id);
