@@ -85,10 +85,9 @@ export function expectSame(file: readonly MotorCalibration[], stored: readonly M
 /** Gains and limits; the joints hold where they are. */
 export async function powerOn(bus: ServoBus, config: So101Config, signal: AbortSignal): Promise<void> {
   if (!(await getInStep(bus))) throw new Refused('the servos do not reply');
-  const present = await syncRead(bus, IDS, STS.presentPosition);
+  const present = await complete(bus, STS.presentPosition);
   for (const id of IDS) {
-    const at = present.get(id);
-    if (at === undefined) throw new Refused(`no reply from servo ${id}`);
+    const at = present.get(id)!;
     await set(bus, id, STS.lock, 0);
     await set(bus, id, STS.mode, 0);
     await set(bus, id, STS.p, config.p);
