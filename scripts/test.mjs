@@ -64,7 +64,7 @@ const hasDeadlines = (file) =>
   /[\\/]test[\\/](contract|damiao|piper|robot)[\\/]|-sdk|orca|openteach|rctp|arms|driver-/.test(file);
 /** They use two fifths of a core or less: timeouts, restarts and lost connections are what they are about. */
 const MOSTLY_WAITS =
-  /driver-(pages|ur)|orca-(driver|calibrate)|fleet-(accounts|announce|cluster|cut-off|hostile|lease|media|net|page|turn)\.|e2e[\\/](fleet|library|link|replay)\.|hand-cli|runner|second-signal|piper-driver|slow-disk|connection-limits|discover\.|camera[\\/]channel\.|leader-force|hostile-peers|ask-outcome/;
+  /driver-(pages|ur)|orca-(driver|calibrate)|fleet-(accounts|announce|cluster|cut-off|hostile|lease|media|net|page|turn)\.|e2e[\\/](fleet|library|link)\.|hand-cli|runner|second-signal|piper-driver|slow-disk|connection-limits|discover\.|camera[\\/]channel\.|leader-force|hostile-peers|ask-outcome/;
 const hasBrowser = (file) => readFileSync(file, 'utf8').includes('/chromium.js');
 /** No robot, device or browser in it has to keep a time: it may wait for the others. */
 const isUnhurried = (file) =>
