@@ -1,5 +1,5 @@
 // Runs compiled tests, each file in its own process, small ones of a full run several in one. Without arguments: the first tier (*.test.js) and the
-// smoke test. --realtime: the second tier (*.realtime.test.js). --properties: first-tier tests that use
+// smoke test. --realtime: the second tier (the other *.realtime.test.js). --properties: first-tier tests that use
 // random input. --all: both tiers, and those once more with a random seed. WORD...: the files of both tiers
 // whose path contains one of the words, or a file by its path. --jobs=N: number of files at a time.
 import { spawn } from 'node:child_process';
@@ -27,7 +27,8 @@ const FILES_TOGETHER = 12;
 /** How long each file took last time: the longest start first. Before it has run, its size is the best guess. */
 const TIMES = path.join('dist', '.test-times.json');
 /** Except of these, which are short and take long. */
-const LONG = /driver-contract|[\\/](tour|motors|headset-hand|lease|demo|two-arms)\.realtime/;
+const LONG =
+  /driver-(contract|pages)|[\\/](tour|motors|headset-hand|measure-hand|phone|lease|demo|two-arms|openteach|dataset-check|interop-vendors|fleet-(announce|cut-off|many|net))\.realtime/;
 
 process.chdir(path.resolve(import.meta.dirname, '..'));
 const args = process.argv.slice(2);
@@ -61,9 +62,9 @@ const isSmall = (file) =>
 /** Devices on a bus reply within milliseconds or count as gone: in the second tier their tests go before others. */
 const hasDeadlines = (file) =>
   /[\\/]test[\\/](contract|damiao|piper|robot)[\\/]|-sdk|orca|openteach|rctp|arms|driver-/.test(file);
-/** They use a fifth of a core or less: timeouts, restarts and lost connections are what they are about. */
+/** They use two fifths of a core or less: timeouts, restarts and lost connections are what they are about. */
 const MOSTLY_WAITS =
-  /driver-pages|orca-(driver|calibrate)|fleet-(cut-off|lease|turn)|driver-ur|hand-cli|runner|second-signal|piper-driver|slow-disk|connection-limits|discover\.|camera[\\/]channel\.|leader-force|hostile-peers|ask-outcome/;
+  /driver-(pages|ur)|orca-(driver|calibrate)|fleet-(accounts|announce|cluster|cut-off|hostile|lease|media|net|page|turn)\.|e2e[\\/](fleet|library|link)\.|hand-cli|runner|second-signal|piper-driver|slow-disk|connection-limits|discover\.|camera[\\/]channel\.|leader-force|hostile-peers|ask-outcome/;
 const hasBrowser = (file) => readFileSync(file, 'utf8').includes('/chromium.js');
 /** No robot, device or browser in it has to keep a time: it may wait for the others. */
 const isUnhurried = (file) =>
@@ -104,16 +105,17 @@ function plan() {
   const chosen = [...new Set([...named, ...matching])];
   const first = chosen.filter((file) => !isRealtime(file));
   const second = chosen.filter(isRealtime);
-  const both = [
-    [first, together, seed],
-    [second, waiting, seed],
-  ];
-  if (words.length > 0) return both;
+  if (words.length > 0)
+    return [
+      [first, together, seed],
+      [second, waiting, seed],
+    ];
+  const smoked = [[...first, ...second.filter((file) => file === SMOKE)], together, seed];
+  const others = [second.filter((file) => file !== SMOKE), waiting, seed];
   const properties = first.filter(isProperty);
   if (flag('properties')) return [[properties, together, seed]];
-  if (flag('all')) return [both[0], [properties, together, seedFrom('random')], both[1]];
-  if (flag('realtime')) return [both[1]];
-  return [[[...first, ...second.filter((file) => file === SMOKE)], together, seed]];
+  if (flag('all')) return [smoked, [properties, together, seedFrom('random')], others];
+  return [flag('realtime') ? others : smoked];
 }
 
 function seedFrom(text) {

@@ -2,9 +2,8 @@ import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { afterEach, describe, it } from 'node:test';
+import { after, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import { Lifetime } from './lifetime.ts';
@@ -65,8 +64,9 @@ async function until(what: string, holds: () => boolean): Promise<void> {
 /** A sleep duration that no other process on this machine uses. */
 const nap = (n: number): string => `${600 + n}.${process.pid}`;
 
-describe('the test runner', { skip: needs('Linux') }, () => {
-  afterEach(() => life.end());
+// Each on files of its own; most of it is waiting.
+describe('the test runner', { skip: needs('Linux'), concurrency: 3 }, () => {
+  after(() => life.end());
 
   it('counts, shows a failure in full with its output, and ends with one plain line', async () => {
     const { code, output } = await run(`
@@ -104,16 +104,18 @@ describe('the test runner', { skip: needs('Linux') }, () => {
   });
 
   it('ends everything when it is killed itself', async () => {
-    const before = readdirSync(tmpdir());
-    const child = start(`
-      it('waits', async () => {
+    const own = temporaryFolder('runner');
+    const child = start(
+      `it('waits', async () => {
         spawn('sleep', ['${nap(1)}'], { stdio: 'ignore', detached: true });
         await new Promise((resolve) => setTimeout(resolve, 50_000));
-      });`);
+      });`,
+      { TMPDIR: own },
+    );
     await until('it runs', () => processesWith(nap(1)).length === 1);
     child.kill('SIGKILL');
     await until('its processes are gone', () => processesWith(nap(1)).length === 0);
-    await until('its folder is gone', () => readdirSync(tmpdir()).length === before.length);
+    await until('its folder is gone', () => readdirSync(own).length === 0);
   });
 
   it('ends a file that stays alive after its tests, and reports what holds it', async () => {

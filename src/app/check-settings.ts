@@ -2,6 +2,7 @@ import { createArmMapper } from '../mapping/arm-mapper.ts';
 import { createHandMapper } from '../mapping/hand-mapper.ts';
 import { surroundingsOf } from '../operator/surroundings.ts';
 import { armRigs } from '../rig/arms.ts';
+import { refusePlain } from '../rig/link-keys.ts';
 import type { Rig } from '../rig/rig.ts';
 import { loadModel, rigModel } from '../rig/robot-models.ts';
 import { createPolicy } from '../robot/playout/policy.ts';
@@ -26,6 +27,7 @@ export async function checkSettings(rig: Rig, starting: readonly Starting[]): Pr
 }
 
 async function checkRobot(rig: Rig): Promise<void> {
+  refusePlain('robot', rig);
   const { driver, options, gripper, gripperOptions, playout, pair } = rig.robot;
   pluginConfig('driver', driver, await loadPlugin('driver', driver), options);
   if (gripper !== NO_GRIPPER)
@@ -46,6 +48,7 @@ export async function checkCameras({ cameras }: Rig): Promise<void> {
 }
 
 async function checkOperator(rig: Rig): Promise<void> {
+  refusePlain('operator', rig);
   createPolicy(rig.operator.handPlayout);
   await inputConfigs(rig);
   readLimits(rig.record.limits);

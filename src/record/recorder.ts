@@ -1,6 +1,6 @@
 import { mkdirSync, statfsSync } from 'node:fs';
 import path from 'node:path';
-import { TeleopError } from '../core/errors.ts';
+import type { TeleopError } from '../core/errors.ts';
 import type { Clock } from '../core/time/clock.ts';
 import { NS_PER_S } from '../core/time/clock.ts';
 import type { RobotModel } from '../geometry/robot-model.ts';
@@ -23,6 +23,8 @@ import { type QualityLimits, refusals } from './limits.ts';
 import { EpisodeVideo, type OpenPictureEncoder } from './media/episode-video.ts';
 import { type OpenSound, type SoundSource, SoundTimes } from './media/sound-source.ts';
 import { QualityMeter } from './quality.ts';
+import { newInfo, noteDepth, noteParts } from './recorded-info.ts';
+import { deleted, noRoom, recordingStopped } from './recording-trouble.ts';
 import { EPISODE_ENDING, EpisodeWriter } from './writer.ts';
 
 export interface RecorderParts {
@@ -143,7 +145,7 @@ export class EpisodeRecorder {
   }
 
   #start(startNs: number): void {
-    const { clock, wallNs, dir, rig, version, owner, model } = this.#parts;
+    const { clock, wallNs, dir, rig, version, owner, model, openEncoder } = this.#parts;
     const startWallNs = wallNs() - BigInt(Math.round(clock.nowNs() - startNs));
     const startedAt = new Date(Number(startWallNs / 1_000_000n));
     this.#message = '';
@@ -151,7 +153,7 @@ export class EpisodeRecorder {
       mkdirSync(dir, { recursive: true });
       if (!this.#hasRoom()) throw noRoom(dir);
       const id = newEpisodeId(startedAt, (taken) => isTakenIn(dir, taken));
-      const info = this.#emptyInfo(id, startedAt);
+      const info = newInfo({ ...this.#parts, task: this.#task }, id, startedAt, openEncoder !== undefined);
       const begin = { info, rig, version, startNs, wallNs: startWallNs, owner, ...(model && { model }) };
       const writer = new EpisodeWriter(path.join(dir, `${id}${EPISODE_ENDING}`), begin);
       this.#episode = {
@@ -228,27 +230,6 @@ export class EpisodeRecorder {
     this.#stop(null);
     this.#state = 'failed';
     this.#message = `Recording stopped: ${message}. ${hint}${saved}`;
-  }
-
-  #emptyInfo(id: string, startedAt: Date): EpisodeInfo {
-    const { robot, joints, hasGripper, jointLimits, cameras, rateHz, openEncoder } = this.#parts;
-    const measured = { durationS: 0, rows: 0, skippedRows: 0, staleRows: 0, sizeBytes: 0 };
-    return {
-      id,
-      task: this.#task,
-      label: null,
-      startedAt: startedAt.toISOString(),
-      ...measured,
-      robot,
-      joints,
-      hasGripper,
-      ...(jointLimits && { jointLimits }),
-      cameras,
-      ...(openEncoder !== undefined && cameras.length > 0 ? { video: 'h264' as const } : {}),
-      rateHz,
-      complete: false,
-      quality: null,
-    };
   }
 
   /** Every published command, in order. */
@@ -449,42 +430,4 @@ export class EpisodeRecorder {
 function closeMedia({ video, sound }: Episode): void {
   video?.close();
   sound?.close();
-}
-
-/** Which cameras have distances. */
-function noteDepth(info: EpisodeInfo, pictures: ReadonlyMap<string, ReceivedFrame>): void {
-  for (const [camera, { depth }] of pictures)
-    if (depth !== undefined && !info.depthCameras?.includes(camera))
-      info.depthCameras = [...(info.depthCameras ?? []), camera];
-}
-
-/** Which optional numbers all rows so far have. */
-function noteParts(info: EpisodeInfo, row: EpisodeRow, hasTool: boolean): void {
-  const isFirst = info.rows === 0;
-  info.hasEffort = row.effort !== undefined && (isFirst || info.hasEffort === true);
-  info.hasVelocity = row.velocityRadS !== undefined && (isFirst || info.hasVelocity === true);
-  info.hasTorque = row.torqueNm !== undefined && (isFirst || info.hasTorque === true);
-  info.hasTool = hasTool;
-}
-
-const deleted = (file: string): TeleopError =>
-  new TeleopError('recording-stopped', `Cannot continue recording: ${file} was deleted`, {
-    hint: 'Keep the folder in place while recording, and start again.',
-  });
-
-const noRoom = (dir: string): TeleopError =>
-  new TeleopError('recording-stopped', `Cannot start a recording in ${dir}: the disk is nearly full`, {
-    hint: 'Free some disk space, choose another folder with record.dir=FOLDER, or lower record.minFreeMb.',
-  });
-
-function recordingStopped(what: string, dir: string, cause: NodeJS.ErrnoException): TeleopError {
-  if (cause instanceof TeleopError) return cause;
-  const full = cause.code === 'ENOSPC' || cause.code === 'EDQUOT' || cause.code === 'EFBIG';
-  const why = full ? 'the disk is full' : cause.message;
-  return new TeleopError('recording-stopped', `Cannot ${what} in ${dir}: ${why}`, {
-    hint: full
-      ? 'Free some disk space, or choose another folder: record.dir=FOLDER.'
-      : 'Check that the disk is mounted and the folder writable, or choose another folder: record.dir=FOLDER.',
-    cause,
-  });
 }

@@ -6,15 +6,10 @@ import type { Rig } from './rig.ts';
 
 /** The keys a role may use; none on a plain link, which must be explicit and stay on this machine. */
 export function linkKeys(role: Role, rig: Rig): Uint8Array[] {
-  const { security, keyFile, robotHost, listenHost } = rig.link;
+  const { security, keyFile } = rig.link;
   refuseWebrtc(rig);
-  if (security === 'plain') {
-    const host = role === 'robot' ? listenHost : robotHost;
-    if (isLoopback(host)) return [];
-    throw new TeleopError('not-loopback', `a plain link is for loopback only, not for ${host}`, {
-      hint: 'Pair the two machines (`farhand pair`) and leave link.security at its default.',
-    });
-  }
+  refusePlain(role, rig);
+  if (security === 'plain') return [];
   if (keyFile !== '')
     return [readKeyFile(/[\\/]/.test(keyFile) ? keyFile : keyPath(keyFolder(), keyFile)).key];
   const usable = listKeys(keyFolder()).filter((entry) => entry.problem === null);
@@ -54,6 +49,15 @@ export function areStillPaired(rig: Rig, before: readonly string[]): boolean {
     if (error instanceof TeleopError) return false;
     throw error;
   }
+}
+
+/** A plain link must stay on this machine. The link of a fleet is never plain. */
+export function refusePlain(role: Role, { link }: Rig): void {
+  const host = role === 'robot' ? link.listenHost : link.robotHost;
+  if (link.security !== 'plain' || link.transport === 'webrtc' || isLoopback(host)) return;
+  throw new TeleopError('not-loopback', `a plain link is for loopback only, not for ${host}`, {
+    hint: 'Pair the two machines (`farhand pair`) and leave link.security at its default.',
+  });
 }
 
 /** Only a fleet can open a peer connection. */

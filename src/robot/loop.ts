@@ -20,9 +20,8 @@ import {
 } from '../wire/codecs/command.ts';
 import { type DeskMessage, decodeDesk, decodeHello, emptyDesk } from '../wire/codecs/desk.ts';
 import { frameType } from '../wire/codecs/frame.ts';
-import { emptyReceipt, encodeReceipt } from '../wire/codecs/receipt.ts';
+import { encodeReceipt } from '../wire/codecs/receipt.ts';
 import { emptyState, encodeState } from '../wire/codecs/state.ts';
-import { decodeProbe, emptyProbe, encodeProbeReply } from '../wire/codecs/sync.ts';
 import { encodeWorld } from '../wire/codecs/world.ts';
 import {
   type DatagramHandler,
@@ -33,6 +32,7 @@ import {
 } from '../wire/reactor.ts';
 import { OperatorLease, SILENCE_NS } from '../wire/session.ts';
 import type { SharedClock } from '../wire/shared-clock.ts';
+import { ClockReplies } from './clock-replies.ts';
 import type { Driver } from './driver.ts';
 import { EstopPresses } from './estop-presses.ts';
 import { HelloSettings } from './hello-settings.ts';
@@ -41,10 +41,10 @@ import { NetworkLearning } from './network-learning.ts';
 import type { Priors } from './network-memory.ts';
 import { OperatorHello } from './operator-hello.ts';
 import { PairWatch } from './pair-watch.ts';
-import { PendingReceipts } from './pending-receipts.ts';
 import type { PriorJson } from './playout/adaptive/prior.ts';
 import type { PlayoutPolicy } from './playout/playout-policy.ts';
 import { CommandQueue } from './playout/queue.ts';
+import { Receipts } from './receipts.ts';
 import type { RobotConfig } from './robot-config.ts';
 import { reportSupervisor } from './state-report.ts';
 import type { FlightRecorder } from './supervisor/flight-recorder.ts';
@@ -96,8 +96,6 @@ const QUEUE_CAPACITY = 1024;
 const MOTORS_HZ = 5;
 /** Messages about a simulated world per second: for people to see. */
 const WORLD_HZ = 30;
-/** Cap on the measured reply cost, so that one stall does not distort the estimate. */
-const MAX_REPLY_COST_NS = 300e3;
 
 /** The robot role, sans I/O: receive → queue → playout → supervisor → driver → receipt. */
 export class RobotLoop implements DatagramHandler {
@@ -110,11 +108,11 @@ export class RobotLoop implements DatagramHandler {
   /** State messages that also report the motors. */
   readonly #motors: Periodic;
   readonly #bytes = new Uint8Array(MAX_DATAGRAM_BYTES);
-  readonly #receipt = emptyReceipt();
+  readonly #receipts: Receipts;
   readonly #desk = emptyDesk();
   readonly #newest: JointCommand;
   readonly #earlier: EarlierCommands;
-  readonly #probe = emptyProbe();
+  readonly #clockReplies: ClockReplies;
   readonly #state;
   readonly #snapshot;
   readonly #worlds: Periodic;
@@ -124,15 +122,12 @@ export class RobotLoop implements DatagramHandler {
   readonly #loss = new LossMeter();
   readonly #pairWatch: PairWatch | null;
   readonly #topics: TopicCommander | null;
-  /** Null if the driver's `write` itself writes. */
-  readonly #pending: PendingReceipts | null;
   readonly #hello = new OperatorHello();
   #commandPeer: Peer = 0;
   #newestSeq = 0;
   #ackRequest = 0;
   readonly #presses = new EstopPresses();
   readonly #settings: HelloSettings;
-  #replyCostNs = 0;
 
   constructor(parts: RobotParts) {
     const { rig, model, driver, counters, clock, onTransition } = parts;
@@ -149,13 +144,11 @@ export class RobotLoop implements DatagramHandler {
     this.#earlier = emptyEarlier(joints);
     this.#snapshot = ROBOT_BOARD.create(joints);
     this.#learning = new NetworkLearning(parts.policy, parts.priors, rig.robot.network, parts.onLearnt);
+    this.#clockReplies = new ClockReplies(clock, parts.boot, parts.shared);
     this.#lease = new OperatorLease(rig.robot.allowTakeover);
     this.#settings = new HelloSettings(parts.policy, rig.robot.maxOutageHoldS);
     this.queue = new CommandQueue(QUEUE_CAPACITY, () => emptyCommand(joints));
-    this.#pending =
-      driver.handOver === undefined
-        ? null
-        : new PendingReceipts(driver.handOver, counters, (receipt) => this.#sendReceipt(receipt));
+    this.#receipts = new Receipts(driver.handOver, counters, (receipt) => this.#sendReceipt(receipt));
     const { flight } = parts;
     this.supervisor = new Supervisor(model, driver, rig.robot, counters, nowNs, onTransition, flight, beside);
     const { topics } = rig.robot;
@@ -176,7 +169,7 @@ export class RobotLoop implements DatagramHandler {
   onDeadline(nowNs: number): void {
     const cycleNs = Math.min(this.#cycles.nextNs, this.#states.nextNs);
     if (nowNs >= cycleNs) this.#parts.lateness.add(Math.round(nowNs - cycleNs));
-    this.#pending?.settle(nowNs);
+    this.#receipts.settle(nowNs);
     while (this.queue.nextDueNs <= nowNs) this.#release(nowNs);
     if (this.#cycles.due(nowNs)) this.#cycle(nowNs);
     if (this.#states.due(nowNs)) this.#publishState(nowNs);
@@ -333,7 +326,7 @@ export class RobotLoop implements DatagramHandler {
   #release(nowNs: number): void {
     const superseded = this.queue.isSuperseded(nowNs);
     const entry = this.queue.shift()!;
-    const receipt = this.#receipt;
+    const receipt = this.#receipts.next;
     const { command } = entry;
     receipt.dueNs = entry.dueNs;
     receipt.playoutDelayNs = entry.dueNs - (command.sampledRobotNs || entry.receiveNs);
@@ -352,23 +345,11 @@ export class RobotLoop implements DatagramHandler {
     this.#reply(command.seq, outcome, entry.kernelNs, entry.receiveNs, reason === null);
   }
 
-  /** Sends the receipt, or keeps it until its write is done, and clears the optional stamps for the next one. */
-  #reply(seq: number, outcome: Outcome, kernelNs: number, receiveNs: number, isHandedOver = false): void {
-    const receipt = this.#receipt;
-    receipt.session = this.#lease.session;
-    receipt.seq = seq;
-    receipt.outcome = outcome;
-    receipt.dropped = outcome === 'dropped-stale';
-    receipt.kernelNs = kernelNs;
-    receipt.receiveNs = receiveNs;
-    if (isHandedOver && this.#pending !== null) this.#pending.add(receipt);
-    else this.#sendReceipt(receipt);
-    receipt.dueNs = Number.NaN;
-    receipt.releasedNs = Number.NaN;
-    receipt.appliedNs = Number.NaN;
-    receipt.playoutDelayNs = Number.NaN;
-    receipt.late = false;
-    receipt.queueDepth = this.queue.depth;
+  #reply(seq: number, outcome: Outcome, kernelNs: number, receiveNs: number, isApplied = false): void {
+    this.#receipts.next.session = this.#lease.session;
+    this.#receipts.next.seq = seq;
+    this.#receipts.reply(outcome, kernelNs, receiveNs, isApplied);
+    this.#receipts.next.queueDepth = this.queue.depth;
   }
 
   #sendReceipt(receipt: Receipt): void {
@@ -421,7 +402,7 @@ export class RobotLoop implements DatagramHandler {
     if (malformed !== null || result === 'renewed') return malformed;
     if (result === 'claimed') {
       this.queue.clear();
-      this.#pending?.clear();
+      this.#receipts.clear();
       this.#newestSeq = 0;
       this.#loss.restart();
       this.#ackRequest = 0;
@@ -445,19 +426,13 @@ export class RobotLoop implements DatagramHandler {
     receivedNs: number,
     kernelNs: number,
   ): Reason | null {
-    const probe = this.#probe;
-    const malformed = decodeProbe(bytes, length, probe);
+    const malformed = this.#clockReplies.read(bytes, length);
     if (malformed !== null) return malformed;
-    const { boot, shared } = this.#parts;
-    probe.boot = boot;
-    probe.clock = shared?.id ?? '';
-    probe.wallUs = shared?.wallUs() ?? Number.NaN;
-    probe.t1 = Number.isFinite(kernelNs) ? kernelNs : receivedNs;
-    // The reply leaves only after encoding and sealing, which takes about as long as last time.
-    const startNs = this.#parts.clock.nowNs();
-    probe.t2 = startNs + this.#replyCostNs;
-    const sentNs = this.#send(ROBOT_SOCKETS.sync, encodeProbeReply(probe, this.#bytes), from);
-    this.#replyCostNs = Math.max(0, Math.min(sentNs - startNs, MAX_REPLY_COST_NS));
+    const replyLength = this.#clockReplies.write(
+      Number.isFinite(kernelNs) ? kernelNs : receivedNs,
+      this.#bytes,
+    );
+    this.#clockReplies.sent(this.#send(ROBOT_SOCKETS.sync, replyLength, from));
     return null;
   }
 

@@ -4,6 +4,8 @@ import fc from 'fast-check';
 import { LossMeter } from './loss-meter.ts';
 
 const PERIOD_NS = 10e6;
+/** A packet that more have overtaken is lost. */
+const MOST_OVERTAKEN = 15;
 
 /** Packets 1 … count, except those for which `isLost`; in the order of `shuffle`. */
 function run(count: number, isLost: (seq: number) => boolean, swap: (seq: number) => boolean = () => false) {
@@ -20,20 +22,28 @@ function run(count: number, isLost: (seq: number) => boolean, swap: (seq: number
 }
 
 describe('LossMeter', () => {
-  it('asks for nothing while nothing is lost, whatever the order of arrival', () => {
+  it('asks for nothing while nothing is lost and none is overtaken by sixteen others', () => {
+    // A packet that is swapped again and again is overtaken by as many.
+    const bounded = (swaps: Iterator<boolean>) => {
+      let overtaken = 0;
+      return () => {
+        overtaken = swaps.next().value && overtaken < MOST_OVERTAKEN ? overtaken + 1 : 0;
+        return overtaken > 0;
+      };
+    };
+    const none = () => false;
     fc.assert(
       fc.property(fc.infiniteStream(fc.boolean()), (swaps) => {
-        assert.equal(
-          run(
-            500,
-            () => false,
-            () => swaps.next().value as boolean,
-          ).most,
-          0,
-        );
+        assert.equal(run(500, none, bounded(swaps)).most, 0);
       }),
       { numRuns: 30 },
     );
+    const overtaken = (times: number) => {
+      let so = 0;
+      return (seq: number) => seq === 100 && so++ < times;
+    };
+    assert.equal(run(500, none, overtaken(MOST_OVERTAKEN)).most, 0);
+    assert.equal(run(500, none, overtaken(MOST_OVERTAKEN + 1)).most, 2, 'then it counts as lost');
   });
 
   it('asks for one more than the longest burst, at most 8', () => {

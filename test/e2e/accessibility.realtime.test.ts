@@ -140,7 +140,7 @@ describe('the accessibility of the console', { skip: needs('chromium'), timeout:
       for (const name of PAGES) {
         await page.getByTestId(`tab-${name}`).click();
         await page.locator(`#page-${name}`).waitFor();
-        await page.waitForTimeout(500);
+        await page.waitForTimeout(250);
         assert.deepEqual(await faintTexts(page), [], `on ${name}`);
       }
       await page.keyboard.press('Escape');

@@ -30,7 +30,7 @@ interface Summary {
 
 async function headless(...overrides: string[]): Promise<Summary> {
   const dir = temporaryFolder();
-  const args = ['demo', '--headless', '--duration', '3', '--json', `trace.dir=${dir}`, ...overrides];
+  const args = ['demo', '--headless', '--duration', '1.5', '--json', `trace.dir=${dir}`, ...overrides];
   const { code, stdout, stderr } = await farhand(args);
   assert.equal(code, 0, stderr);
   const lines = stdout.trim().split('\n');
@@ -73,7 +73,7 @@ describe('demo, headless', () => {
 
   it('puts an emulated link between the roles', async () => {
     const dir = temporaryFolder();
-    const args = ['demo', '--headless', '--duration', '3', '--json', '--link', 'wan', `trace.dir=${dir}`];
+    const args = ['demo', '--headless', '--duration', '1.5', '--json', '--link', 'wan', `trace.dir=${dir}`];
     const { code, stdout, stderr } = await farhand([...args, 'robot.playout=none']);
     assert.equal(code, 0, stderr);
     const summary = JSON.parse(stdout) as Summary & { link: { forward: { forwarded: number } } };

@@ -3,7 +3,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
 import path from 'node:path';
-import { afterEach, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Lifetime } from '../lifetime.ts';
 import { needs } from '../needs.ts';
@@ -13,7 +13,8 @@ import { root } from './farhand.ts';
 const PAGES = path.join(root, 'docs', 'drivers');
 /** Verbs that run until they are ended. */
 const LASTING = /^bin\/farhand (sim|robot|operator|leader|demo)\b/;
-const SETTLED_MS = 2000;
+/** Between two commands, and after the last: all run on. */
+const [NEXT_MS, SETTLED_MS] = [300, 2000];
 const FIRST_LINE_MS = 40_000;
 const ENDED_MS = 30_000;
 
@@ -45,13 +46,15 @@ function type(line: string, folder: string, network: string[]): Typed {
 
 const hasEnded = ({ child }: Typed): boolean => child.exitCode !== null || child.signalCode !== null;
 
-describe('the commands of the driver pages, as typed', { skip: needs('network namespaces') }, () => {
-  const life = new Lifetime();
-  afterEach(() => life.end());
+const skip = needs('network namespaces');
 
+// Each in a network of its own, where it mostly waits.
+describe('the commands of the driver pages, as typed', { skip, concurrency: 2 }, () => {
   for (const page of readdirSync(PAGES).sort())
     for (const [i, lines] of blocksOf(page).entries())
-      it(`${page}, block ${i + 1}: ${lines[0]}`, { timeout: 180_000 }, async () => {
+      it(`${page}, block ${i + 1}: ${lines[0]}`, { timeout: 180_000 }, async (context) => {
+        const life = new Lifetime();
+        context.after(() => life.end());
         const folder = temporaryFolder();
         mkdirSync(path.join(folder, 'bin'));
         symlinkSync(path.join(root, 'bin', 'farhand'), path.join(folder, 'bin', 'farhand'));
@@ -74,10 +77,11 @@ describe('the commands of the driver pages, as typed', { skip: needs('network na
           lasting.push(typed);
           for (let ms = 0; typed.output === '' && !hasEnded(typed) && ms < FIRST_LINE_MS; ms += 50)
             await sleep(50);
-          await sleep(SETTLED_MS);
-          for (const each of lasting) assert.ok(!hasEnded(each), `${page}: ${each.line}\n${each.output}`);
+          await sleep(NEXT_MS);
           assert.notEqual(typed.output, '', `${name} printed nothing`);
         }
+        await sleep(SETTLED_MS);
+        for (const each of lasting) assert.ok(!hasEnded(each), `${page}: ${each.line}\n${each.output}`);
         for (const { child, line, output } of lasting.toReversed()) {
           child.kill('SIGINT');
           if (child.exitCode === null) await once(child, 'close', { signal: AbortSignal.timeout(ENDED_MS) });

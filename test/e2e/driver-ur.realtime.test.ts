@@ -29,7 +29,8 @@ async function faulted(rig: DriverRig, fault: RegExp): Promise<void> {
   assert.match(rig.driver.fault, fault, 'the fault text stays');
 }
 
-describe('driver ur against a simulated controller', { timeout: 120_000 }, () => {
+// Each on a controller of its own, which mostly waits.
+describe('driver ur against a simulated controller', { timeout: 120_000, concurrency: 3 }, () => {
   for (const series of ['cb3', 'e'] as const)
     it(`powers, releases brakes, follows and stops a ${series}`, async () => {
       await withRobot(async (rig) => {

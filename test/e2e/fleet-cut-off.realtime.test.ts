@@ -11,7 +11,7 @@ import { startTap, type Tap } from './tap.ts';
 
 const skip = needs('nats-server');
 const HERE = 'fleet.rtcAddress=127.0.0.1';
-const TERM_S = 10;
+const TERM_S = 6;
 
 // Twice the term passes without the robot's path to the broker, then the term without any.
 describe('a driven robot whose ends lose the broker one after the other', { skip, timeout: 150_000 }, () => {

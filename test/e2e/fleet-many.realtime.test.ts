@@ -49,7 +49,8 @@ describe('the page of a fleet of ten thousand', { skip, timeout: 180_000 }, () =
     }, 100);
     const file = await world.credentials('ann', 'operator', ['*']);
     served = startFarhand(['fleet', 'console', '--server', world.server.url, '--creds', file, '--port', '0']);
-    browser = await launchChromium();
+    // It scrolls through a hundred pictures.
+    browser = await launchChromium([], 20);
   });
   after(async () => {
     clearInterval(announcing);

@@ -22,7 +22,8 @@ describe('a broker on another machine', () => {
 
   const clients: string[][] = [
     ['robot', '--fleet', ELSEWHERE],
-    ...['setup', 'ls', 'console', 'logs'].map((action) => ['fleet', action, '--server', ELSEWHERE]),
+    ['fleet', 'console', '--server', ELSEWHERE, '--port', '0'],
+    ...['setup', 'ls', 'logs'].map((action) => ['fleet', action, '--server', ELSEWHERE]),
     ...['show', 'operate', 'release', 'estop', 'bucket', 'push', 'pull', 'recordings'].map((action) => [
       ...['fleet', action, 'arm', '--server', ELSEWHERE],
     ]),

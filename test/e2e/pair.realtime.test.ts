@@ -67,7 +67,8 @@ function assertRefused(finished: Finished, code: number, message: RegExp, hint: 
   assert.match(finished.stderr, hint);
 }
 
-describe('farhand pair', () => {
+// Two machines of its own for each.
+describe('farhand pair', { concurrency: 3 }, () => {
   it('gives two machines one key that neither prints', async () => {
     const robot = await robotMachine('--name', 'laptop');
     assert.match(robot.process.stdout(), /only this machine can reach/);

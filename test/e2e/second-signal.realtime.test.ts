@@ -71,7 +71,8 @@ describe('one signal', { skip: needs('Linux') }, () => {
   });
 });
 
-describe('a second signal', { skip: needs('Linux') }, () => {
+// Most of it is waiting, so three at a time.
+describe('a second signal', { skip: needs('Linux'), concurrency: 3 }, () => {
   for (const signal of ['SIGINT', 'SIGTERM'] as const)
     it(`${signal} ends a process whose shutdown hangs and whose thread is blocked`, async () => {
       const helper = pathToFileURL(path.join(process.cwd(), 'dist', 'src', 'cli', 'process.js')).href;

@@ -25,7 +25,8 @@ const used = async (arm: Arm, work: () => Promise<void>) => {
   }
 };
 
-describe('Piper driver and its arm', { skip }, () => {
+// Each on an arm of its own, which mostly waits.
+describe('Piper driver and its arm', { skip, concurrency: 4 }, () => {
   it('sends mode, joints and gripper in each cycle, at a quarter of the speed', async () => {
     await withRig(START, async (rig) => {
       const arm = await rig.open();

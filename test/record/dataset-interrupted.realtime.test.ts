@@ -26,7 +26,7 @@ import { xorshift } from '../xorshift.ts';
 import { sourceEpisode } from './source-episode.ts';
 
 const OPTIONS: WriterOptions = { fps: 30, codec: 'h264', maxGapS: 1, version: '0.0.0' };
-const KILLS = 20;
+const KILLS = 12;
 
 describe('interrupted edits', { skip: needs('ffmpeg') }, () => {
   let root = '';

@@ -16,9 +16,12 @@ import {
   syncWrite,
   write,
 } from '../../src/robot/buses/servo/operations.ts';
+import { PacketParser } from '../../src/robot/buses/servo/packet-parser.ts';
 import { pingPacket } from '../../src/robot/buses/servo/packets.ts';
 import { serialLine } from '../../src/robot/buses/servo/serial-line.ts';
 import { type Exchange, ServoBus } from '../../src/robot/buses/servo/servo-bus.ts';
+import { HANDS } from '../../src/robot/drivers/orca/hands.ts';
+import { HandPreparation } from '../../src/robot/drivers/orca/prepare.ts';
 import { needs } from '../needs.ts';
 import { OrcaBench } from './orca-bench.ts';
 
@@ -126,6 +129,46 @@ describe('Dynamixel bus with a hostile peer', { skip }, () => {
       assert.deepEqual(await answer, PONG_ANSWER);
       assert.equal(bus.stats.echoes, 1);
       assert.ok(bus.stats.garbageBytes > 0);
+    });
+  });
+
+  it('takes no late reply for the one to a later request, when it sets a hand up', async () => {
+    const values = new Map(
+      [REGISTER.profileVelocity, REGISTER.goalPosition, REGISTER.presentPosition].map(({ address }, i) => [
+        address,
+        i + 1,
+      ]),
+    );
+    await withPeer(30, async (bus, peer) => {
+      const asked: { address: number; size: number }[] = [];
+      const parser = new PacketParser(DYNAMIXEL_2, ({ params }) => {
+        asked.push({ address: params[0]! | (params[1]! << 8), size: params[2]! });
+      });
+      const bytes = new Uint8Array(4096);
+      let isLate = false;
+      // One motor, which replies to one request after the other, as it takes time on a line.
+      const motor = setInterval(() => {
+        parser.push(bytes, peer.read(bytes));
+        const next = isLate ? undefined : asked.shift();
+        if (next !== undefined)
+          put(peer, statusPacket(1, 0, [values.get(next.address) ?? 0, 0, 0, 0, 0].slice(0, next.size)));
+      }, 3);
+      try {
+        const hand = new HandPreparation(bus, HANDS[0]!, () => {});
+        for (const lateMs of [0, 45, 60, 100, 150]) {
+          isLate = true;
+          const reading = (async () => [
+            await hand.readAll(REGISTER.profileVelocity, [1]),
+            await hand.readAll(REGISTER.goalPosition, [1]),
+            await hand.readAll(REGISTER.presentPosition, [1]),
+          ])();
+          await sleep(lateMs);
+          isLate = false;
+          assert.deepEqual(await reading, [[1], [2], [3]], `${lateMs} ms late`);
+        }
+      } finally {
+        clearInterval(motor);
+      }
     });
   });
 

@@ -14,6 +14,8 @@ export class FeetechServos {
   error = 0;
   /** The adapter echoes what it receives. */
   echo = false;
+  /** They take nothing yet: what was asked meanwhile is answered later, in order. */
+  areLate = false;
   /** Instructions in order of arrival: `code id`. */
   readonly seen: string[] = [];
   readonly #pty: Pty;
@@ -43,6 +45,7 @@ export class FeetechServos {
   }
 
   #tick(): void {
+    if (this.areLate) return;
     const bytes = new Uint8Array(4096);
     const count = this.#pty.read(bytes);
     if (count === 0) return;

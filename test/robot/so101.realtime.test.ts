@@ -14,11 +14,16 @@ import { JointsSink } from '../../src/leader/joints-sink.ts';
 import { Leader } from '../../src/leader/leader.ts';
 import { feetechLeader } from '../../src/leader/leader-motors.ts';
 import { loadModel } from '../../src/rig/robot-models.ts';
+import { FEETECH_STS } from '../../src/robot/buses/feetech/feetech-scs.ts';
+import { serialLine } from '../../src/robot/buses/servo/serial-line.ts';
+import { ServoBus } from '../../src/robot/buses/servo/servo-bus.ts';
 import { emptyReading } from '../../src/robot/driver.ts';
+import { IDS, storedCalibration } from '../../src/robot/drivers/so101/prepare.ts';
 import { type SimProcess, startSimProcess } from '../contract/sim-process.ts';
 import { Lifetime } from '../lifetime.ts';
 import { needs } from '../needs.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
+import { FeetechServos } from './feetech-servos.ts';
 
 const model = loadModel('so101');
 const run = promisify(execFile);
@@ -41,6 +46,28 @@ describe('an SO-101', { skip: needs('Linux') }, () => {
   };
   const calibrate = (...args: string[]) =>
     run(process.execPath, [path.join(packageRoot, 'bin', 'farhand'), 'calibrate', 'so101', ...args]);
+
+  it('reads each servo’s own calibration although a reply comes after its time', async () => {
+    const servos = life.own(await FeetechServos.start(IDS), (each) => each.close());
+    for (const [id, table] of servos.tables) {
+      const view = new DataView(table.buffer);
+      const values = [3, 777, 9, 100 * id, 11, 4000 - 100 * id, 31, 10 * id];
+      for (let i = 0; i < values.length; i += 2) view.setUint16(values[i]!, values[i + 1]!, true);
+    }
+    const line = serialLine(servos.port, 1_000_000);
+    const bus = life.own(await ServoBus.open(line, FEETECH_STS, monotonicClock), (each) => each.close());
+    for (const lateMs of [0, 45, 60, 100]) {
+      // The requests of this time are answered after it, while others wait.
+      servos.areLate = true;
+      const reading = storedCalibration(bus);
+      await sleep(lateMs);
+      servos.areLate = false;
+      assert.deepEqual(
+        (await reading).map((each) => [each.range_min, each.range_max, each.homing_offset]),
+        IDS.map((id) => [100 * id, 4000 - 100 * id, 10 * id]),
+      );
+    }
+  });
 
   it('writes LeRobot’s calibration, takes it back, and rejects another arm’s', async () => {
     const { port, folder } = await start();

@@ -4,9 +4,10 @@ import type { Neighbour } from '../../geometry/pairings.ts';
 import type { RobotModel } from '../../geometry/robot-model.ts';
 import type { JointCommand } from '../../messages/command.ts';
 import type { LimitedBy, StateReason, SupervisorState } from '../../messages/robot-state.ts';
-import { type Driver, emptyReading, type JointReading } from '../driver.ts';
+import type { Driver, JointReading } from '../driver.ts';
 import { ArmMotion } from './arm-motion.ts';
-import { isWhole, notFinite } from './finite.ts';
+import { DriverFeedback, MAX_FUTURE_NS } from './driver-feedback.ts';
+import { notFinite } from './finite.ts';
 import type { FlightRecorder } from './flight-recorder.ts';
 import { FlightScribe } from './flight-scribe.ts';
 import { jointLimits } from './limits.ts';
@@ -20,13 +21,9 @@ import {
   TRANSITIONS,
   type Transition,
 } from './states.ts';
-import { Stillness } from './stillness.ts';
 import type { SupervisorConfig } from './supervisor-config.ts';
 import { TargetCheck } from './target-check.ts';
-import { TouchGuard } from './touch-guard.ts';
 
-/** Stamps further ahead of our clock than this are not clock error. */
-const MAX_FUTURE_NS = 100 * NS_PER_MS;
 /** As long as an operator may be silent. A loop that stalled for longer cannot know what it missed. */
 const MAX_STALL_NS = 1000 * NS_PER_MS;
 /** Entering one of these states keeps the flight record of the last seconds. */
@@ -39,14 +36,12 @@ const KEPT: readonly SupervisorState[] = ['hold', 'stopped'];
 export class Supervisor {
   /** The last good reading; positions are NaN until the first. */
   readonly reading: JointReading;
-  readonly #incoming: JointReading;
+  readonly #feedback: DriverFeedback;
   readonly #driver: Driver;
   readonly #config: SupervisorConfig;
   readonly #counters: Counters;
   readonly #motion: ArmMotion;
   readonly #plausibility: Plausibility;
-  readonly #stillness: Stillness;
-  readonly #touch: TouchGuard;
   readonly #check: TargetCheck;
   readonly #scribe: FlightScribe | null;
   readonly #onTransition: (transition: Transition) => void;
@@ -63,7 +58,6 @@ export class Supervisor {
   #seq = 0;
   #commandNs = Number.NaN;
   #acceptedNs = Number.NEGATIVE_INFINITY;
-  #readNs = 0;
   /** The last cycle, or when the joints were powered. */
   #tickNs = 0;
   #gripper = 0;
@@ -89,20 +83,16 @@ export class Supervisor {
     this.#motion = new ArmMotion(model, config, counters, neighbour);
     this.neighbourRad = neighbour && new Float64Array(neighbour.model.joints.length).fill(Number.NaN);
     this.#plausibility = new Plausibility(model, config.maxLeapRad);
-    this.#stillness = new Stillness(model.joints.length);
-    this.#touch = new TouchGuard(model, config.maxExternalEffortNm);
     this.#check = new TargetCheck(model, jointLimits(model, config));
     this.#scribe = recorder === null ? null : new FlightScribe(recorder, model.joints.length);
     this.#onTransition = onTransition;
-    this.#incoming = emptyReading(model.joints.length);
-    this.reading = emptyReading(model.joints.length);
-    this.reading.positionsRad.fill(Number.NaN);
-    this.#readNs = nowNs;
+    this.#feedback = new DriverFeedback(driver, model, config.maxExternalEffortNm, nowNs);
+    this.reading = this.#feedback.reading;
     this.#tickNs = nowNs;
     this.#sinceNs = nowNs;
     this.#motion.restart(Float64Array.from(model.homeRad), nowNs);
     this.#read(nowNs);
-    if (this.#hasReading) this.#motion.restart(this.reading.positionsRad, nowNs);
+    if (this.#feedback.isKnown) this.#motion.restart(this.reading.positionsRad, nowNs);
   }
 
   get state(): SupervisorState {
@@ -184,7 +174,7 @@ export class Supervisor {
 
   /** Powers the joints; the robot is armed once the driver reports them powered. */
   arm(nowNs: number): void {
-    if (this.#hasReading) this.#go('arm', 'powering the joints', nowNs);
+    if (this.#feedback.isKnown) this.#go('arm', 'powering the joints', nowNs);
     else if (this.#state === 'idle') this.#cause = 'cannot arm: no joint reading from the driver yet';
   }
 
@@ -290,7 +280,7 @@ export class Supervisor {
         this.#check.begin(nowNs, this.reading.positionsRad);
       }
       this.#motion.engage(nowNs);
-      this.#touch.engage();
+      this.#feedback.touch.engage();
       this.#engagement = command.engagement;
       this.#go('engage', 'following the operator', nowNs);
     }
@@ -358,7 +348,7 @@ export class Supervisor {
 
   /** Whether the measured pose may be the first target since power-on. */
   #isAtRest(nowNs: number): boolean {
-    return this.#stillness.isStill && this.#check.canBegin(nowNs, this.reading.positionsRad);
+    return this.#feedback.isStill && this.#check.canBegin(nowNs, this.reading.positionsRad);
   }
 
   /** Once per control cycle: feedback, watchdog, and motion that is not a command (catching up, coming to rest). */
@@ -376,13 +366,14 @@ export class Supervisor {
       if (nowNs - this.#acceptedNs > this.#config.commandTimeoutMs * NS_PER_MS) {
         this.#counters.add('watchdog');
         this.#go('watchdog', `no command for ${this.#config.commandTimeoutMs} ms`, nowNs);
-      } else if (this.#touch.isTooHard) {
+      } else if (this.#feedback.touch.isTooHard) {
         this.#counters.add('hard-contact');
-        this.#go('watchdog', this.#touch.cause, nowNs);
+        this.#go('watchdog', this.#feedback.touch.cause, nowNs);
       } else this.#count(this.#offer(nowNs, this.#motion.step(nowNs)));
     }
     if (this.#state === 'hold') this.#count(this.#offer(nowNs, this.#motion.settle(nowNs)));
-    else if (this.#state !== 'engaged' && this.#hasReading) this.#motion.watch(this.reading.positionsRad);
+    else if (this.#state !== 'engaged' && this.#feedback.isKnown)
+      this.#motion.watch(this.reading.positionsRad);
   }
 
   #count(reason: Reason | null): void {
@@ -396,24 +387,9 @@ export class Supervisor {
   }
 
   #read(nowNs: number): void {
-    const incoming = this.#incoming;
-    const status = this.#driver.read(nowNs, incoming);
-    if (status === 'ok' && isWhole(incoming) && incoming.robotNs - nowNs <= MAX_FUTURE_NS) {
-      this.reading.robotNs = incoming.robotNs;
-      this.reading.positionsRad.set(incoming.positionsRad);
-      this.reading.velocitiesRadS.set(incoming.velocitiesRadS);
-      this.reading.gripper = incoming.gripper;
-      this.reading.effortsNm.set(incoming.effortsNm);
-      this.reading.externalNm.set(incoming.externalNm);
-      this.reading.gripperN = incoming.gripperN;
-      this.#touch.note(incoming);
-      // A reading that the driver repeats ages by its stamp.
-      this.#readNs = Math.min(nowNs, incoming.robotNs);
-      this.#stillness.note(incoming);
-    }
-    if (status === 'fault') this.#fault('driver fault', nowNs);
+    if (this.#feedback.read(nowNs) === 'fault') this.#fault('driver fault', nowNs);
     // Without power there is nothing to stop, and while it comes the driver has its own limit.
-    else if (this.#isPowered && POWERED[this.#state] && nowNs - this.#readNs > this.#timeoutNs)
+    else if (this.#isPowered && POWERED[this.#state] && this.#feedback.isOlderThan(this.#timeoutNs, nowNs))
       this.#go('fault', 'no joint feedback', nowNs);
   }
 
@@ -436,10 +412,6 @@ export class Supervisor {
     else this.#counters.add('watchdog');
     const cause = `control loop stalled for ${Math.round(gapNs / NS_PER_MS)} ms`;
     this.#go(isLong ? 'fault' : 'watchdog', cause, nowNs, 'stall');
-  }
-
-  get #hasReading(): boolean {
-    return !Number.isNaN(this.reading.positionsRad[0]!);
   }
 
   /** Checks the target, then passes it to the driver. A target at rest is checked as well. */

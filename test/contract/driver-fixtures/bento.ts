@@ -5,6 +5,7 @@ import { startSimProcess } from '../sim-process.ts';
 const fixture: DriverFixture = {
   model: 'bento',
   touch: [],
+  atOnce: 2,
   start: async () => {
     const [port, feedbackPort] = await freeUdpPorts(2);
     const ports = ['--port', String(port), '--feedback-port', String(feedbackPort)];

@@ -23,7 +23,8 @@ const fixture: DriverFixture = {
       calibrationFile,
     ]);
     return {
-      options: { port, calibrationFile },
+      // This machine may be busy with other tests: longer timeouts than in a real set-up.
+      options: { port, calibrationFile, busWatchdogMs: 1000, feedbackTimeoutMs: 400 },
       // The tty vanishes with its device; a dangling link would soon point to another test's terminal.
       kill: () => {
         sim.kill();

@@ -11,6 +11,7 @@ const fixture: DriverFixture = {
   skip: needs('Linux') || '',
   // Ending a stop cuts the power for a moment: the simulated arm sags.
   recoverySagRad: 0.1,
+  atOnce: 2,
   async start() {
     const folder = temporaryFolder('piper');
     const slcan = path.join(folder, 'slcan');

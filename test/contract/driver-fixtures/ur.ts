@@ -22,6 +22,7 @@ export const startUr = (series: 'cb3' | 'e') =>
 const fixture: DriverFixture = {
   model: 'ur3',
   touch: ['effort', 'external'],
+  atOnce: 2,
   start: async () => {
     const sim = await startUr('cb3');
     return {

@@ -12,6 +12,7 @@ export const startXarm = () => startSimProcess(['xarm6', '--command', '0', '--re
 const fixture: DriverFixture = {
   model: 'xarm6',
   touch: ['effort'],
+  atOnce: 2,
   start: async () => {
     const sim = await startXarm();
     return { options: xarmOptions(sim.ready), kill: sim.kill, stop: sim.stop };

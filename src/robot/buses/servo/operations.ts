@@ -60,6 +60,19 @@ export const ping = (bus: ServoBus, id: number): Promise<Answer | null> =>
 export const readBytes = (bus: ServoBus, id: number, address: number, size: number): Promise<Answer | null> =>
   requestOne(bus, id, readPacket(bus.protocol, id, address, size), size);
 
+/** Bytes at the begin of every table, in sizes that nothing else asks for: in turn, so that a late one is not taken for the next. */
+const MARK_BYTES = [5, 6, 7] as const;
+
+/**
+ * A reply names neither its request nor its register: one that comes after its time is taken for the reply to the next request of
+ * its size, and so on with all that follow. Servos reply in order: if this is true, nothing asked before can be answered any more.
+ * After an incomplete read, ask until it is, and nothing else meanwhile.
+ */
+export async function isInStep(bus: ServoBus, id: number): Promise<boolean> {
+  const size = MARK_BYTES[bus.marks++ % MARK_BYTES.length]!;
+  return (await readBytes(bus, id, 0, size))?.data.length === size;
+}
+
 /** The register's value, not negative; null if the servo did not reply or reported an error. */
 export async function read(bus: ServoBus, id: number, register: Register): Promise<number | null> {
   const answer = await readBytes(bus, id, register.address, register.size);

@@ -75,6 +75,8 @@ export class ServoBus {
   #cycle: NodeJS.Timeout | undefined;
   /** When something was last sent. */
   sentNs = Number.NEGATIVE_INFINITY;
+  /** How often a servo was asked for a reply that cannot be another's (`isInStep`). */
+  marks = 0;
 
   private constructor(backend: LineBackend, protocol: ServoProtocol, clock: Clock, options: BusOptions) {
     this.name = backend.name;

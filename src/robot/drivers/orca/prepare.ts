@@ -8,7 +8,7 @@ import {
   WATCHDOG_UNIT_MS,
 } from '../../buses/dynamixel/control-table.ts';
 import { rebootPacket } from '../../buses/dynamixel/dynamixel-2.ts';
-import { ping, requestOne, syncRead, syncWrite } from '../../buses/servo/operations.ts';
+import { isInStep, ping, requestOne, syncRead, syncWrite } from '../../buses/servo/operations.ts';
 import type { ServoBus } from '../../buses/servo/servo-bus.ts';
 import type { Register } from '../../buses/servo/servo-protocol.ts';
 import type { Hand } from './hands.ts';
@@ -61,9 +61,15 @@ export class HandPreparation {
   /** One unsigned register of all motors, or of `ids`, in order. */
   async readAll(register: Register, ids = this.#ids): Promise<number[]> {
     const found = new Map<number, number>();
-    for (let i = 0; i < READ_TRIES && found.size < ids.length; i++) {
-      const missing = ids.filter((id) => !found.has(id));
-      for (const [id, value] of await syncRead(this.#bus, missing, register)) found.set(id, value);
+    let inStep = true;
+    for (let i = 0; i < READ_TRIES && (found.size < ids.length || !inStep); i++) {
+      if (inStep) {
+        const missing = ids.filter((id) => !found.has(id));
+        for (const [id, value] of await syncRead(this.#bus, missing, register)) found.set(id, value);
+      }
+      // Replies that are missing may come late.
+      if (found.size < ids.length || !inStep)
+        inStep = await isInStep(this.#bus, [...found.keys()].at(-1) ?? ids[i % ids.length]!);
       this.#check();
     }
     const silent = ids.filter((id) => !found.has(id));

@@ -1,6 +1,6 @@
 import { TeleopError } from '../../../core/errors.ts';
 import { fromSigned, SIGN_BIT, STS, STS_MODEL } from '../../buses/feetech/sts3215.ts';
-import { read, syncRead, write } from '../../buses/servo/operations.ts';
+import { isInStep, read, syncRead, write } from '../../buses/servo/operations.ts';
 import type { ServoBus } from '../../buses/servo/servo-bus.ts';
 import type { Register } from '../../buses/servo/servo-protocol.ts';
 import { Refused } from '../../buses/wait.ts';
@@ -12,6 +12,12 @@ const TRIES = 4;
 const OPEN_TRIES = 25;
 export const IDS = MOTORS.map((_, i) => i + 1);
 
+/** After an incomplete read: false if no servo replies. */
+async function getInStep(bus: ServoBus): Promise<boolean> {
+  for (let i = 0; i < OPEN_TRIES; i++) if (await isInStep(bus, IDS[i % IDS.length]!)) return true;
+  return false;
+}
+
 /** All servos must be there and be STS3215. Moves and powers nothing. */
 export async function identify(bus: ServoBus): Promise<void> {
   let models = new Map<number, number>();
@@ -22,6 +28,7 @@ export async function identify(bus: ServoBus): Promise<void> {
     throw new TeleopError('robot-silent', `no reply from servo ${missing.join(', ')} on ${bus.name}`, {
       hint: 'Check the arm’s power, the daisy chain after the last servo that replies, and the servos’ ids (1 to 6).',
     });
+  await getInStep(bus);
   const other = IDS.find((id) => models.get(id) !== STS_MODEL);
   if (other !== undefined)
     throw new TeleopError('model-mismatch', `servo ${other} reports model ${models.get(other)}`, {
@@ -49,6 +56,7 @@ async function complete(bus: ServoBus, register: Register): Promise<Map<number, 
   for (let i = 0; i < OPEN_TRIES; i++) {
     const values = await syncRead(bus, IDS, register);
     if (values.size === IDS.length) return values;
+    if (!(await getInStep(bus))) break;
   }
   throw new TeleopError('robot-silent', `the servos on ${bus.name} do not all reply`, {
     hint: 'Check the cables between the servos.',
@@ -76,10 +84,10 @@ export function expectSame(file: readonly MotorCalibration[], stored: readonly M
 
 /** Gains and limits; the joints hold where they are. */
 export async function powerOn(bus: ServoBus, config: So101Config, signal: AbortSignal): Promise<void> {
-  const present = await syncRead(bus, IDS, STS.presentPosition);
+  if (!(await getInStep(bus))) throw new Refused('the servos do not reply');
+  const present = await complete(bus, STS.presentPosition);
   for (const id of IDS) {
-    const at = present.get(id);
-    if (at === undefined) throw new Refused(`no reply from servo ${id}`);
+    const at = present.get(id)!;
     await set(bus, id, STS.lock, 0);
     await set(bus, id, STS.mode, 0);
     await set(bus, id, STS.p, config.p);
