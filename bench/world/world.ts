@@ -35,7 +35,7 @@ broken. Times are processor time, which does not depend on other load.`,
     tasks: {
       type: 'string',
       value: 'NAMES',
-      about: 'tasks (default: all that the robot can do and an expert does)',
+      about: 'tasks (default: all that the robot can do)',
     },
     drops: { type: 'string', value: 'N', about: `things to drop (default: ${DROPS})` },
     json: JSON_OPTION,
@@ -68,9 +68,7 @@ broken. Times are processor time, which does not depend on other load.`,
 
 function tasksOf(given: Given, model: string): string[] {
   if (given.values['tasks'] !== undefined) return String(given.values['tasks']).split(',');
-  return TASKS.filter((task) => taskFits(task, loadModel(model)) && task.hasNoExpert !== true).map(
-    ({ name }) => name,
-  );
+  return TASKS.filter((task) => taskFits(task, loadModel(model))).map(({ name }) => name);
 }
 
 function* graspChecks(mujoco: Mujoco): Generator<Check> {
