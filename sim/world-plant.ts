@@ -1,4 +1,4 @@
-import { type Given, numberOption, type OptionSpec } from '../src/cli/arguments.ts';
+import { type Given, type OptionSpec, seedOption } from '../src/cli/arguments.ts';
 import type { RobotModel } from '../src/geometry/robot-model.ts';
 import { OPEN_M } from '../src/world/gripper-body.ts';
 import { loadMujoco, type Mujoco } from '../src/world/mujoco.ts';
@@ -46,7 +46,7 @@ export class WorldPlant implements Plant {
   static async chosen(given: Given, model: RobotModel): Promise<WorldPlant | null> {
     const task = given.values['world'];
     if (typeof task !== 'string') return null;
-    const seed = numberOption(given, 'seed', 0, Number.MAX_SAFE_INTEGER) ?? 1;
+    const seed = seedOption(given) ?? 1;
     return new WorldPlant(await loadMujoco(), model, taskNamed(task).name, seed);
   }
 

@@ -15,15 +15,21 @@ import { lowerPriority } from '../native/thread-priority.ts';
 import { openCameraSource } from './registry.ts';
 import { type FailedMessage, failedMessage } from './worker-host.ts';
 
+/** An arm of this process: its memory of `role-memory.ts`. */
+export interface CameraRobot {
+  model: RobotModel;
+  board: SharedArrayBuffer;
+  /** Its simulated world. */
+  world: SharedArrayBuffer;
+}
+
 /** What a camera thread is started with. */
 export interface CameraStart {
   cameras: Record<string, CameraConfig>;
   sender: FrameSenderConfig;
   model: RobotModel;
-  /** The robot of this process, if there is one. */
-  board: SharedArrayBuffer | null;
-  /** Its simulated world. */
-  world: SharedArrayBuffer | null;
+  /** One or two arms, left before right; none without a robot. */
+  robots: readonly CameraRobot[];
   counters: SharedArrayBuffer;
   linkUsesZmq: boolean;
 }
@@ -40,14 +46,19 @@ export type CameraOrder = 'report' | 'close';
 const start = workerData as CameraStart;
 const post = (message: CameraMessage) => parentPort?.postMessage(message);
 
-function robotPose({ board, world, model }: CameraStart): RobotPose {
-  const shared = board === null ? null : new SnapshotBoard(board);
-  const things = world === null ? null : new SnapshotBoard(world);
+function robotPose({ robots: [first, second], model }: CameraStart): RobotPose {
+  if (first === undefined) return { model, read: () => Number.NaN };
+  return { ...armPose(first), second: second && armPose(second) };
+}
+
+function armPose({ board, world, model }: CameraRobot): RobotPose {
+  const shared = new SnapshotBoard(board);
+  const things = new SnapshotBoard(world);
   return {
     model,
-    world: (out) => things?.read(out.packed) ?? '',
+    world: (out) => things.read(out.packed) ?? '',
     read(jointsRad) {
-      const robot = shared && readRobotBoard(shared, model.joints.length);
+      const robot = readRobotBoard(shared, model.joints.length);
       // NaN until the driver's first reading.
       if (robot === null || !robot.measuredRad.every(Number.isFinite)) return Number.NaN;
       jointsRad.set(robot.measuredRad);

@@ -5,7 +5,7 @@ import type { RobotModel } from '../geometry/robot-model.ts';
 import type { CameraReport } from '../messages/role-report.ts';
 import { cameraNames, frameSenderConfig } from '../rig/camera-channel.ts';
 import type { Rig } from '../rig/rig.ts';
-import type { CameraMessage, CameraOrder, CameraStart } from './camera-worker.ts';
+import type { CameraMessage, CameraOrder, CameraRobot, CameraStart } from './camera-worker.ts';
 import { READY_MS, WorkerHost } from './worker-host.ts';
 
 export interface CameraThread {
@@ -19,10 +19,8 @@ export interface CameraThread {
 }
 
 export interface CameraThreadOptions {
-  /** The robot's memory, for views of the robot and for counters; null without a robot. */
-  board: SharedArrayBuffer | null;
-  /** Its simulated world; absent: none. */
-  world?: SharedArrayBuffer | undefined;
+  /** The arms of this process, for views of them; none without a robot. */
+  robots: readonly CameraRobot[];
   counters: SharedArrayBuffer;
   onEvent: (event: CameraEvent) => void;
   /** Keys of a link that are not stored in a file. */
@@ -42,8 +40,7 @@ export async function startCameraThread(
     cameras: rig.cameras.list,
     sender: frameSenderConfig(rig, options.keys),
     model,
-    board: options.board,
-    world: options.world ?? null,
+    robots: options.robots,
     counters: options.counters,
     linkUsesZmq: rig.link.transport === 'zmq',
   };
@@ -93,20 +90,17 @@ const bugEvent = (error: unknown): CameraEvent => ({
  */
 export function startRobotCameras(
   rig: Rig,
-  model: RobotModel,
-  board: SharedArrayBuffer,
+  robots: readonly [CameraRobot, ...CameraRobot[]],
   counters: SharedArrayBuffer,
   print: (text: string) => void,
   keys?: Uint8Array[],
-  world?: SharedArrayBuffer,
 ): { close(): Promise<CameraReport[]> } | null {
   if (cameraNames(rig).length === 0) return null;
   let closed = false;
   let retry: NodeJS.Timeout | undefined;
   let reported = '';
   const options: CameraThreadOptions = {
-    board,
-    world,
+    robots,
     counters,
     keys,
     onEvent: (event) => print(eventText(event)),
@@ -119,7 +113,7 @@ export function startRobotCameras(
   };
   const open = async (): Promise<CameraThread | null> => {
     try {
-      const thread = await startCameraThread(rig, model, options);
+      const thread = await startCameraThread(rig, robots[0].model, options);
       print(`cameras ${cameraNames(rig).join(', ')} on ${thread.where}`);
       void thread.ended.then(again);
       return thread;

@@ -19,6 +19,7 @@ import { loadModel, rigModel } from '../rig/robot-models.ts';
 import { keepPrior, loadPriors } from '../robot/network-memory.ts';
 import { keyId } from '../wire/secure/key-file.ts';
 import { resolveHost } from '../wire/transports/resolve-host.ts';
+import type { CameraRobot } from './camera-worker.ts';
 import { startRobotCameras } from './cameras.ts';
 import { FlightFiles } from './flight-files.ts';
 import { HandPublisher } from './hand-publisher.ts';
@@ -149,12 +150,10 @@ export function startRole(
     role === 'robot'
       ? startRobotCameras(
           rig,
-          model,
-          memory.board,
+          [cameraRobot(arms[0]), ...arms.slice(1).map(cameraRobot)],
           memory.counters,
           (text) => console.error(`farhand: ${text}`),
           givenKeys,
-          memory.world,
         )
       : null,
   );
@@ -249,6 +248,8 @@ export function startRole(
 }
 
 type OpenArm = Omit<ArmStart, 'robotHost'>;
+
+const cameraRobot = ({ model, memory: { board, world } }: OpenArm): CameraRobot => ({ model, board, world });
 
 /** The arms of the rig with their memory; what belongs to the process is in the memory of the first. */
 function openArms(role: Role, rig: Rig, keysOf: (rig: Rig) => Uint8Array[]): [OpenArm, ...OpenArm[]] {

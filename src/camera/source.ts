@@ -43,6 +43,8 @@ export interface RobotPose {
   read(jointsRad: Float64Array): number;
   /** Fills its simulated world and returns the task; empty or absent: there is none. */
   world?(out: WorldState): string;
+  /** The right one of two arms in one process. */
+  readonly second?: RobotPose | undefined;
 }
 
 /**

@@ -133,6 +133,15 @@ export function numberOption(given: Given, name: string, min: number, max: numbe
   return value;
 }
 
+/** A seed that people choose: a whole number. */
+export function seedOption(given: Given): number | null {
+  const seed = numberOption(given, 'seed', 0, Number.MAX_SAFE_INTEGER);
+  if (seed === null || Number.isInteger(seed)) return seed;
+  throw new TeleopError('bad-option', `--seed ${seed} is not a whole number`, {
+    hint: 'For example, --seed 7.',
+  });
+}
+
 /** Throws unless the verb was given `min` to `max` words. */
 export function expectWords(verb: Verb, given: Given, min: number, max: number): void {
   if (given.words.length >= min && given.words.length <= max) return;

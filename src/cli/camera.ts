@@ -64,7 +64,7 @@ async function film(rig: Rig, end: Promise<void>, json: boolean): Promise<number
   const counters = new Counters();
   const print = (line: unknown, text: string) => console.log(json ? JSON.stringify(line) : text);
   const thread = await startCameraThread(rig, rigModel(rig), {
-    board: null,
+    robots: [],
     counters: counters.buffer,
     onEvent: (event) => print(event, eventText(event)),
   });

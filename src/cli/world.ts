@@ -18,7 +18,7 @@ import { type Episode, runExpert } from '../world/run-episode.ts';
 import type { Task } from '../world/task.ts';
 import { fittingTask, TASKS, taskNamed, usualModel } from '../world/task-list.ts';
 import { WorkWorld } from '../world/work-world.ts';
-import { type Given, JSON_OPTION, numberOption, RIG_OPTION, type Verb } from './arguments.ts';
+import { type Given, JSON_OPTION, numberOption, RIG_OPTION, seedOption, type Verb } from './arguments.ts';
 
 /** A hand like a person's, at a pace at which the arm follows. */
 const DEMONSTRATOR = { speed: 0.8, eager: true, variation: 1, mistakes: true };
@@ -107,7 +107,11 @@ function show(given: Given, name: string, json: boolean): void {
   const model = modelOf(given, task);
   fittingTask(name, model, task.robot === 'two-arms');
   const { layout, massKg } = armFacts(model);
-  const things = bodies();
+  const bases = (task.twoArms?.(armFacts(model)) ?? [{ layout }]).map((facts) =>
+    facts.layout.baseM.join(', '),
+  );
+  // Without the links of arms.
+  const things = bodies().filter(({ isPartner }) => isPartner !== true);
   if (json) {
     console.log(JSON.stringify({ name, title, instruction, limitS, layout, bodies: things }));
     return;
@@ -121,12 +125,21 @@ function show(given: Given, name: string, json: boolean): void {
       `${name}: ${title}`,
       `  ${instruction}`,
       `  time limit  ${limitS} s`,
-      `  robot       ${model.title}, ${massKg} kg, base at ${layout.baseM.join(', ')} m above the table's middle`,
+      `  robot       ${bases.length === 2 ? 'two of ' : ''}${model.title}, ${massKg} kg, base at ${bases.join(' and at ')} m from the table's origin`,
       `  start       x ${layout.xM.join(' to ')} m, y ${layout.yM.join(' to ')} m, random by seed`,
       'things',
       ...thingText,
     ].join('\n'),
   );
+}
+
+/** What only a policy or a whole rig uses. */
+const RIG_OPTIONS = ['rig', 'hz', 'every', 'inference', 'link'];
+
+function refuse(given: Given, names: readonly string[], why: string, hint: string): void {
+  const unused = names.find((name) => given.values[name] !== undefined);
+  if (unused !== undefined)
+    throw new TeleopError('bad-option', `--${unused} has no effect: ${why}`, { hint });
 }
 
 /** `--model X` or `model=X`. There is no rig whose other settings could apply. */
@@ -141,6 +154,7 @@ function modelOf(given: Given, task: Task) {
 }
 
 async function run(given: Given, json: boolean): Promise<number> {
+  refuse(given, ['seed', 'corrections'], 'run does seeds', 'Use --seeds FROM-TO, or one seed: --seeds 7.');
   const task = taskNamed(String(given.values['task'] ?? 'sort'));
   const [from, to] = seedsOf(String(given.values['seeds'] ?? '100000-100009'));
   const { runSeed, close, model } = await openInput(given, task);
@@ -167,13 +181,10 @@ async function openInput(
 ): Promise<{ runSeed(seed: number): Episode | Promise<Episode>; close(): void; model: string }> {
   const input = String(given.values['input'] ?? 'expert');
   const mujoco = await loadMujoco();
-  if (input === 'expert' && task.hasNoExpert === true)
-    throw new TeleopError('bad-option', `no expert does the task "${task.name}"`, {
-      hint: `Do it yourself: \`farhand demo --rig ${task.robot === 'two-arms' ? 'world-two' : 'world'} world.task=${task.name}\`; or --input policy:model.onnx.`,
-    });
   if (input === 'expert') {
+    refuse(given, RIG_OPTIONS, 'the expert runs without a rig', 'Use --task, --model and --seeds.');
     const model = modelOf(given, task);
-    const world = new WorkWorld(mujoco, model, fittingTask(task.name, model));
+    const world = new WorkWorld(mujoco, model, fittingTask(task.name, model, task.robot === 'two-arms'));
     const readyRad = world.reach.ready();
     return {
       runSeed: (seed) => ({ ...runExpert(world, seed, readyRad), hash: hashOf(world) }),
@@ -283,8 +294,13 @@ const RESET_MS = 3000;
 async function reset(given: Given, json: boolean): Promise<void> {
   const { config } = loadRig(String(given.values['rig'] ?? 'world'), given.overrides);
   const task = given.values['task'] === undefined ? '' : taskNamed(String(given.values['task'])).name;
-  const seed = numberOption(given, 'seed', 0, Number.MAX_SAFE_INTEGER);
-  const answer = await askOperator(config, 'world', RESET_MS, { task, seed });
+  const seed = seedOption(given);
+  const answer = await askOperator(config, 'world', RESET_MS, { task, seed }).catch((error: unknown) => {
+    if (task === '' || !(error instanceof TeleopError) || error.code !== 'not-confirmed') throw error;
+    throw new TeleopError('not-confirmed', error.message, {
+      hint: `Hands and pairs of arms have their own tasks: see whether this robot can do "${task}" with \`farhand world show ${task}\`.`,
+    });
+  });
   print(json, { reset: true, tookMs: Math.round(answer.tookMs) });
 }
 

@@ -58,6 +58,12 @@ const OPENARM: ArmFacts = {
   },
 };
 
+/** The range of its joint 2 (as published, half of the right arm's) lets it point straight down only over a lower table. */
+const VLAI_L1_LEFT: ArmFacts = {
+  ...OPENARM,
+  layout: { baseM: [0, -0.16, -0.15], xM: [0.2, 0.3], yM: [0.02, 0.14], trayM: [0.25, -0.12], yawRad: 0 },
+};
+
 const KNOWN: Readonly<Record<string, ArmFacts>> = {
   ur3: UR3,
   // Maker's data sheet.
@@ -74,7 +80,7 @@ const KNOWN: Readonly<Record<string, ArmFacts>> = {
   openarm: OPENARM,
   'vlai-l1-right': OPENARM,
   'openarm-left': mirrored(OPENARM),
-  'vlai-l1-left': mirrored(OPENARM),
+  'vlai-l1-left': VLAI_L1_LEFT,
   dk1: {
     massKg: 3.5,
     torqueNm: [27, 27, 27, 7, 7, 7],

@@ -14,6 +14,7 @@ export const FOLLOWING_S = 0.4;
 export class ExpertHand {
   readonly pointM = new Float64Array(3);
   yawRad = 0;
+  tiltRad = 0;
   openM = OPEN_M;
   isDone = false;
   readonly #moves: Iterator<Move, void, void>;
@@ -23,6 +24,8 @@ export class ExpertHand {
   readonly #toM = new Float64Array(3);
   #toYawRad = 0;
   #fromYawRad = 0;
+  #fromTiltRad = 0;
+  #toTiltRad = 0;
   #move: Move | null = null;
   /** Time into the present move, its moving part, and its whole length. */
   #atS = 0;
@@ -72,9 +75,14 @@ export class ExpertHand {
     }
     this.#fromM.set(this.pointM);
     this.#fromYawRad = this.yawRad;
+    this.#fromTiltRad = this.tiltRad;
+    this.#toTiltRad = value.tiltRad ?? 0;
     this.#aim(value);
     const farM = Math.hypot(...this.#toM.map((goal, i) => goal - this.#fromM[i]!));
-    const turnRad = Math.abs(this.#toYawRad - this.yawRad);
+    const turnRad = Math.max(
+      Math.abs(this.#toYawRad - this.yawRad),
+      Math.abs(this.#toTiltRad - this.tiltRad),
+    );
     this.#movingS = Math.max(MIN_MOVE_S, (PEAK * farM) / value.speedMS, (PEAK * turnRad) / MAX_TURN_RAD_S);
     this.#lengthS = this.#movingS + value.restS + (this.#actual === null ? 0 : this.#followingS);
   }
@@ -84,7 +92,9 @@ export class ExpertHand {
     this.#toYawRad = yawRad;
     if (this.#actual === null) return;
     for (let k = 0; k < 3; k++) this.#toM[k]! += this.pointM[k]! - this.#actual.gripM[k]!;
-    this.#toYawRad = this.yawRad + wrapRad(yawRad - this.#actual.gripYawRad);
+    // The yaw of a tilted gripper is not seen.
+    if (this.tiltRad === 0) this.#toYawRad = this.yawRad + wrapRad(yawRad - this.#actual.gripYawRad);
+    else this.#toYawRad = this.yawRad;
   }
 
   #finish(): void {
@@ -97,5 +107,6 @@ export class ExpertHand {
     const from = this.#fromM;
     for (let k = 0; k < 3; k++) this.pointM[k] = from[k]! + share * (this.#toM[k]! - from[k]!);
     this.yawRad = this.#fromYawRad + share * (this.#toYawRad - this.#fromYawRad);
+    this.tiltRad = this.#fromTiltRad + share * (this.#toTiltRad - this.#fromTiltRad);
   }
 }

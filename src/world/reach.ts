@@ -13,7 +13,13 @@ const READY_M = 0.12;
 /** Joint angles for the gripper straight down at a point of the world. */
 export interface Reach {
   /** From `seedRad` without a jump; false if it is not reached. `outRad` may be `seedRad`. */
-  follow(pointM: ArrayLike<number>, yawRad: number, seedRad: Float64Array, outRad: Float64Array): boolean;
+  follow(
+    pointM: ArrayLike<number>,
+    yawRad: number,
+    seedRad: Float64Array,
+    outRad: Float64Array,
+    tiltRad?: number,
+  ): boolean;
   /** Above the middle of where things are; the home pose if that is out of reach. */
   ready(): Float64Array;
 }
@@ -32,12 +38,14 @@ export function createReach(model: RobotModel, facts: ArmFacts): Reach {
     yawRad: number,
     seedRad: Float64Array,
     outRad: Float64Array,
+    tiltRad = 0,
   ): boolean => {
-    pose.set(pointM, yawRad);
+    pose.set(pointM, yawRad, tiltRad);
     return solver.solve(pose.positionM, pose.quatXyzw, seedRad, outRad) === 'ok';
   };
   return {
-    follow: (pointM, yawRad, seedRad, outRad) => solveWith(follower, pointM, yawRad, seedRad, outRad),
+    follow: (pointM, yawRad, seedRad, outRad, tiltRad) =>
+      solveWith(follower, pointM, yawRad, seedRad, outRad, tiltRad),
     ready() {
       const { xM, yM, trayM } = facts.layout;
       const middle = [(xM[0] + xM[1]) / 2, ((yM[0] + yM[1]) / 2 + trayM[1]) / 2, READY_M];
@@ -48,7 +56,7 @@ export function createReach(model: RobotModel, facts: ArmFacts): Reach {
   };
 }
 
-/** The flange's pose in the base frame from the grip point and yaw of a gripper that points straight down. */
+/** The flange's pose in the base frame from the grip point, yaw and tilt of a gripper that points straight down otherwise. */
 function flangePose({ layout, mountRpyRad }: ArmFacts) {
   const positionM = new Float64Array(3);
   const quatXyzw = new Float64Array(4);
@@ -59,14 +67,20 @@ function flangePose({ layout, mountRpyRad }: ArmFacts) {
   return {
     positionM,
     quatXyzw,
-    set(pointM: ArrayLike<number>, yawRad: number) {
+    set(pointM: ArrayLike<number>, yawRad: number, tiltRad: number) {
       const half = (yawRad + layout.yawRad) / 2;
       for (let k = 0; k < 3; k++) positionM[k] = pointM[k]! - layout.baseM[k]!;
-      positionM[2]! += GRIPPER.padM;
-      quatXyzw[0] = Math.cos(half);
-      quatXyzw[1] = Math.sin(half);
-      quatXyzw[2] = 0;
-      quatXyzw[3] = 0;
+      quatXyzw.set([Math.cos(half), Math.sin(half), 0, 0]);
+      if (tiltRad === 0) positionM[2]! += GRIPPER.padM;
+      else {
+        const backM = GRIPPER.padM * Math.sin(tiltRad);
+        positionM[0]! -= backM * Math.cos(yawRad);
+        positionM[1]! -= backM * Math.sin(yawRad);
+        positionM[2]! += GRIPPER.padM * Math.cos(tiltRad);
+        const turn = Math.sin(-tiltRad / 2);
+        const axis = [-turn * Math.sin(yawRad), turn * Math.cos(yawRad), 0, Math.cos(tiltRad / 2)];
+        quatMultiply(Float64Array.from(axis), quatXyzw, quatXyzw);
+      }
       quatMultiply(quatXyzw, unmount, quatXyzw);
     },
   };

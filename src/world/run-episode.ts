@@ -2,6 +2,9 @@ import { ExpertHand } from './expert-hand.ts';
 import { FingerHand } from './finger-hand.ts';
 import { OPEN_M } from './gripper-body.ts';
 import { STEP_S } from './physics.ts';
+import type { Reach } from './reach.ts';
+import type { Servo } from './servo.ts';
+import type { Move, WorldView } from './task.ts';
 import type { WorkWorld } from './work-world.ts';
 
 const CYCLE_S = 0.005;
@@ -30,7 +33,7 @@ interface Doer {
 /** Lets the task's expert do a seed at 200 Hz, without a clock: as fast as the machine computes. */
 export function runExpert(world: WorkWorld, seed: number, readyRad: Float64Array): Episode {
   world.reset(seed, readyRad);
-  const doer = world.physics.hasGripper ? armDoer(world, readyRad) : fingerDoer(world);
+  const doer = world.physics.hasGripper ? armsDoer(world, readyRad) : fingerDoer(world);
   const { progress } = world;
   let outOfReach = 0;
   let settledS = 0;
@@ -44,8 +47,29 @@ export function runExpert(world: WorkWorld, seed: number, readyRad: Float64Array
   return { seed, success, score: progress.score, timeS, outOfReach };
 }
 
-function armDoer(world: WorkWorld, readyRad: Float64Array): Doer {
-  const hand = new ExpertHand(world.task.expert(world), world.gripM);
+function armsDoer(world: WorkWorld, readyRad: Float64Array): Doer {
+  const { task, second } = world;
+  if (second === null) return armDoer(world, readyRad, task.expert(world), world);
+  const left = armDoer(world, readyRad, task.expert(world, 'left'), world);
+  const right = armDoer(second, second.readyRad, task.expert(second.view, 'right'), second.view);
+  return {
+    get isDone() {
+      return left.isDone && right.isDone;
+    },
+    tick() {
+      const isReached = left.tick();
+      return right.tick() && isReached;
+    },
+  };
+}
+
+function armDoer(
+  arm: { reach: Reach; servo: Servo },
+  readyRad: Float64Array,
+  moves: Iterator<Move, void, void>,
+  view: WorldView,
+): Doer {
+  const hand = new ExpertHand(moves, view.gripM);
   const targetRad = Float64Array.from(readyRad);
   return {
     get isDone() {
@@ -53,8 +77,8 @@ function armDoer(world: WorkWorld, readyRad: Float64Array): Doer {
     },
     tick() {
       hand.tick(CYCLE_S);
-      const reaches = world.reach.follow(hand.pointM, hand.yawRad, targetRad, targetRad);
-      world.servo.target(targetRad, 1 - hand.openM / OPEN_M);
+      const reaches = arm.reach.follow(hand.pointM, hand.yawRad, targetRad, targetRad, hand.tiltRad);
+      arm.servo.target(targetRad, 1 - hand.openM / OPEN_M);
       return reaches;
     },
   };

@@ -20,7 +20,7 @@ export interface WorldBody {
   massKg?: number;
   /** Slides along an axis of the fixed body that it is part of: a drawer. */
   slide?: { in: string; axis: Vector; rangeM: readonly [number, number]; frictionN: number };
-  /** A link of the task's second arm: that arm moves it. */
+  /** A link of an arm, by its name in the scene: that arm moves it. */
   isPartner?: true;
   shapes: readonly Shape[];
 }

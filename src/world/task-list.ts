@@ -39,7 +39,7 @@ export function fittingTask(name: string, model: RobotModel, isPair = false): Ta
   const task = taskNamed(name);
   if (taskFits(task, model, isPair)) return task;
   const fitting = TASKS.filter((each) => taskFits(each, model, isPair)).map((each) => each.name);
-  const who = isPair ? 'Two arms' : model.title;
+  const who = isPair && model.family !== 'hand' ? 'Two arms' : model.title;
   throw new TeleopError('bad-option', `${who} cannot do the task "${name}"`, {
     hint: `Choose one of ${fitting.join(', ')}, or another robot: ${task.robot === 'two-arms' ? '--rig world-two' : `model=${usualModel(task)}`}.`,
   });

@@ -33,7 +33,10 @@ export interface WorldView {
 /** Progress from 0 to 1; 1 is success. */
 export type Score = number;
 
-/** What an expert does next; an arm with its gripper straight down. */
+/** Of two arms that people drive; the left one stands where y is larger. */
+export type ArmSide = 'left' | 'right';
+
+/** What an expert does next; an arm with its gripper straight down, unless it is tilted. */
 export type Move =
   /** Takes the point between the pads to a place, along a straight line. */
   | {
@@ -42,6 +45,8 @@ export type Move =
       yM: number;
       zM: number;
       yawRad: number;
+      /** From straight down, about the line through both pads: forward, at a yaw of zero away from the arm. */
+      tiltRad?: number;
       speedMS: number;
       restS: number;
       toleranceM: number;
@@ -71,16 +76,14 @@ export interface Task {
   readonly robot?: 'hand' | 'two-arms';
   /** Where two arms of the same model stand, left before right; of those alone. */
   twoArms?(facts: ArmFacts): readonly [left: ArmFacts, right: ArmFacts];
-  /** `expert` does nothing: only a person or a policy does it. */
-  readonly hasNoExpert?: true;
   bodies(): readonly WorldBody[];
   /** A second arm; its parts are among the bodies. */
   readonly partner?: Partner;
   /** One per body that neither slides in another nor belongs to the second arm, in their order. */
   start(layout: Layout, random: Random): readonly Place[];
   score(view: WorldView): Score;
-  /** A way to do it: yields moves, and looks again after each. */
-  expert(view: WorldView): Generator<Move, void, void>;
+  /** A way to do it: yields moves, and looks again after each. Of two arms, each has its own. */
+  expert(view: WorldView, arm?: ArmSide): Generator<Move, void, void>;
 }
 
 /** Random places in a rectangle, each at least `apartM` from the others. */

@@ -30,7 +30,10 @@ export interface SecondArm {
   facts: ArmFacts;
   port: PartnerPort;
   servo: Servo;
+  reach: Reach;
   readyRad: Float64Array;
+  /** What its own expert sees. */
+  view: WorldView;
 }
 
 /** One arm, or two of the same model, with one task: physics in steps of a millisecond, and the task's progress. */
@@ -66,14 +69,30 @@ export class WorkWorld implements WorldView {
     this.#partner = partner && scripted ? new PartnerHand(this, partner, scripted.facts) : null;
     this.reach = createReach(model, this.facts);
     this.servo = new Servo(model, lagS);
-    this.second = rightFacts && {
-      facts: rightFacts,
-      port: this.physics.partner!,
-      servo: new Servo(model, lagS),
-      readyRad: createReach(model, rightFacts).ready(),
-    };
+    this.second = rightFacts && this.#secondArm(rightFacts, lagS);
     this.#poses = new Float64Array(bodies.length * POSE_SIZE);
     this.#index = new Map(bodies.map(({ name }, i) => [name, i]));
+  }
+
+  #secondArm(facts: ArmFacts, lagS: number): SecondArm {
+    const port = this.physics.partner!;
+    const reach = createReach(this.model, facts);
+    const gripM = new Float64Array(3);
+    const view: WorldView = {
+      see: (body) => this.see(body),
+      get gripM() {
+        port.gripPoint(gripM);
+        return gripM;
+      },
+      get gripYawRad() {
+        return port.yawRad(facts.layout.yawRad);
+      },
+      get openingM() {
+        return port.openingM;
+      },
+    };
+    const readyRad = reach.ready();
+    return { facts, port, servo: new Servo(this.model, lagS), reach, readyRad, view };
   }
 
   get layout() {

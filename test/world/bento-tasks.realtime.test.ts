@@ -39,7 +39,7 @@ describe('scenes of the virtual Bento arm', { skip: missing, timeout: 120_000 },
       });
       assert.ok(world.progress.score < 1, 'done before it began');
       const episode = runExpert(world, SEED, readyRad);
-      assert.equal(episode.success, task.hasNoExpert !== true, JSON.stringify(episode));
+      assert.ok(episode.success, JSON.stringify(episode));
       world.physics.dispose();
     });
 });

@@ -10,6 +10,8 @@ import { GRIPPER } from '../../src/world/gripper-body.ts';
 import { loadMujoco, type Mujoco } from '../../src/world/mujoco.ts';
 import { Physics, STEP_S } from '../../src/world/physics.ts';
 import { POSE_SIZE } from '../../src/world/shape.ts';
+import { taskNamed } from '../../src/world/task-list.ts';
+import { WorkWorld } from '../../src/world/work-world.ts';
 import { needsPackage } from '../needs.ts';
 
 const missing = await needsPackage('@mujoco/mujoco');
@@ -20,6 +22,24 @@ describe('physics', { skip: missing, timeout: 120_000 }, () => {
   before(async () => {
     mujoco = await loadMujoco();
   });
+
+  for (const name of ARMS)
+    it(`${name}: starts free and at rest`, () => {
+      const world = new WorkWorld(mujoco, loadModel(name), taskNamed('sort'));
+      const readyRad = world.reach.ready();
+      const effortNm = new Float64Array(readyRad.length);
+      world.reset(1, readyRad);
+      for (let i = 0; i < 200; i++) world.step();
+      world.physics.externalEffort(effortNm);
+      assert.ok(
+        effortNm.every((nm) => nm === 0),
+        `something presses on it: ${effortNm}`,
+      );
+      readyRad.forEach((rad, i) => {
+        assert.ok(Math.abs(rad - world.physics.qpos[i]!) < 1e-6, `joint ${i} has moved`);
+      });
+      world.physics.dispose();
+    });
 
   for (const name of ARMS)
     it(`${name}: MuJoCo puts the flange where the chain does, in any pose`, () => {

@@ -16,8 +16,8 @@ describe('tasks', { skip: missing, timeout: 120_000 }, () => {
     mujoco = await loadMujoco();
   });
 
-  // The other tasks with an expert: bento-tasks.realtime.test.ts. Two arms: two-arm-world.realtime.test.ts.
-  for (const task of TASKS.filter(({ name, robot }) => !name.startsWith('bento') && robot !== 'two-arms')) {
+  // The others: bento-tasks.realtime.test.ts.
+  for (const task of TASKS.filter(({ name }) => !name.startsWith('bento'))) {
     it(`${task.name}: the expert succeeds, and a hand at rest does not`, () => {
       const world = new WorkWorld(mujoco, loadModel(usualModel(task)), task);
       const readyRad = world.reach.ready();

@@ -125,6 +125,24 @@ describe('two arms in one world', { skip: missing, timeout: 240_000 }, () => {
     for (const driver of drivers) driver.dispose();
   });
 
+  it('two experts pass the bar, each at its own arm', async () => {
+    const drivers = await openBoth();
+    const rig = await TwoArmRig.create({
+      rig: 'world-two',
+      overrides: ['operator.input=expert'],
+      ownInputs: true,
+      wrapDriver: (_, i) => drivers[i]!,
+    });
+    const state = WORLD_STATE.create();
+    for (let s = 0; s < 60 && state.outcome === 'running'; s++) {
+      rig.runFor(1000);
+      drivers[LEFT]!.world!.read(state);
+      assert.deepEqual(rig.states, ['engaged', 'engaged'], `after ${s + 1} s`);
+    }
+    assert.deepEqual([state.outcome, state.score], ['done', 1], `after ${state.elapsedS} s`);
+    for (const driver of drivers) driver.dispose();
+  });
+
   it('each arm reads its own joints, and both end with the world', async () => {
     const [left, right] = (await openBoth()) as [Driver, Driver];
     const [a, b] = [emptyReading(6), emptyReading(6)];

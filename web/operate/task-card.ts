@@ -1,5 +1,4 @@
 import type { DeskRequest, Telemetry, WorldTelemetry } from '../../src/messages/telemetry.ts';
-import type { Task } from '../../src/world/task.ts';
 import { TASKS } from '../../src/world/task-list.ts';
 import { create, element, setAttribute, setText } from '../dom.ts';
 import { scoreText, timeText } from './task-text.ts';
@@ -41,7 +40,7 @@ export class TaskCard {
   #showTask(name: string): void {
     const task = TASKS.find((each) => each.name === name);
     setText(this.#title, task?.title ?? name);
-    setText(this.#instruction, textOf(task));
+    setText(this.#instruction, task?.instruction ?? '');
     // The others that this robot can do.
     const fitting = TASKS.filter(({ robot }) => robot === task?.robot);
     this.#choice.replaceChildren(
@@ -54,9 +53,3 @@ export class TaskCard {
     this.#choice.value = name;
   }
 }
-
-/** What to do; and that the expert, which may be the input, will not. */
-const textOf = (task: Task | undefined): string =>
-  [task?.instruction, task?.hasNoExpert && 'The expert cannot do it: choose another input.']
-    .filter(Boolean)
-    .join(' ');

@@ -1,4 +1,4 @@
-import { Group } from 'three';
+import { Group, type Object3D } from 'three';
 import type { ConsoleArm } from '../../src/messages/console.ts';
 import type { ArmTelemetry } from '../../src/messages/telemetry.ts';
 import { type Arm, createArm } from './arm.ts';
@@ -25,13 +25,18 @@ export class OtherArm {
   readonly #measured: PoseTrack;
   readonly #gripper = new PoseTrack(1);
 
-  constructor({ model, base }: ConsoleArm, palette: Palette, shapes: Shapes) {
+  constructor({ model, base }: ConsoleArm, palette: Palette, shapes: Shapes, isInWorld: boolean) {
     const { root, inside } = standingAt(base);
-    this.#arm = createArm(model, palette, shapes, solidMaterial(palette));
+    this.#arm = createArm(model, palette, shapes, solidMaterial(palette), isInWorld);
     this.#arm.setJoints(model.homeRad);
     this.#measured = new PoseTrack(model.joints.length);
     inside.add(this.#arm.root);
     this.root = root;
+  }
+
+  /** Its gripper; null without one. */
+  get gripper(): Object3D | null {
+    return this.#arm.gripper;
   }
 
   aim({ robot }: ArmTelemetry, nowMs: number): void {

@@ -24,6 +24,7 @@ const LIGHT = [-0.35, 0.3, 1] as const;
 const SHADOW_M = 0.0006;
 /** Size of the mark where something touches the arm. */
 const MARK_M = 0.006;
+const AT_ORIGIN = [0, 0, 0] as const;
 const FULL_MARK_N = 20;
 
 interface Drawn {
@@ -45,7 +46,7 @@ export class Things {
   readonly #toTable = new Matrix4();
   readonly #shade: MeshBasicMaterial;
   #task = '';
-  #drawn: Drawn[] = [];
+  #drawn: (Drawn | null)[] = [];
   #track = new PoseTrack(0);
   #held = -1;
   #round = -1;
@@ -94,10 +95,11 @@ export class Things {
     return shadow;
   }
 
-  aim(world: WorldTelemetry, nowMs: number): void {
+  /** `baseM`: where the scene has the arm that reports this world. */
+  aim(world: WorldTelemetry, nowMs: number, baseM: readonly number[] = AT_ORIGIN): void {
     if (world.task !== this.#task) this.#build(world.task);
-    // Poses are of the world; the scene's origin is the base of the arm.
-    this.root.position.set(-world.baseM[0]!, -world.baseM[1]!, -world.baseM[2]!);
+    const [x, y, z] = world.baseM.map((m, k) => baseM[k]! - m) as [number, number, number];
+    this.root.position.set(x, y, z);
     if (world.round !== this.#round) this.#track = new PoseTrack(world.poses.length);
     this.#round = world.round;
     this.#track.aim(world.poses, nowMs);
@@ -112,7 +114,9 @@ export class Things {
   advance(nowMs: number): boolean {
     const moving = this.#track.advance(nowMs);
     const pose = this.#track.shown;
-    this.#drawn.forEach(({ mesh, shadow }, i) => {
+    this.#drawn.forEach((drawn, i) => {
+      if (drawn === null) return;
+      const { mesh, shadow } = drawn;
       const at = i * POSE_SIZE;
       mesh.position.set(pose[at]!, pose[at + 1]!, pose[at + 2]!);
       mesh.quaternion.set(pose[at + 4]!, pose[at + 5]!, pose[at + 6]!, pose[at + 3]!).normalize();
@@ -125,8 +129,8 @@ export class Things {
   #hold(index: number): void {
     if (index === this.#held) return;
     this.#held = index;
-    this.#drawn.forEach(({ material }, i) => {
-      material.uniforms['shading']!.value = i === index ? 0.45 : 1;
+    this.#drawn.forEach((drawn, i) => {
+      if (drawn !== null) drawn.material.uniforms['shading']!.value = i === index ? 0.45 : 1;
     });
   }
 
@@ -135,7 +139,8 @@ export class Things {
     this.#held = -1;
     this.#inside.clear();
     const bodies = TASKS.find(({ name }) => name === task)?.bodies() ?? [];
-    this.#drawn = bodies.map((body) => this.#draw(body));
+    // What has no shape is drawn as a part of its arm.
+    this.#drawn = bodies.map((body) => (body.shapes.length === 0 ? null : this.#draw(body)));
     this.#track = new PoseTrack(bodies.length * POSE_SIZE);
   }
 

@@ -54,6 +54,7 @@ export class World {
   #hasCommand = false;
   #hasHand = false;
   readonly #followsPose: boolean;
+  readonly #baseM: readonly number[];
 
   constructor(
     model: RobotModel,
@@ -82,10 +83,13 @@ export class World {
     this.#reach = new ReachHint(model, palette);
     this.#measured = new PoseTrack(model.joints.length);
     this.#commanded = new PoseTrack(model.joints.length);
-    const base = standingAt(two?.driven.base ?? { xyzM: [0, 0, 0], rpyRad: [0, 0, 0] });
+    const place = two?.driven.base ?? { xyzM: [0, 0, 0], rpyRad: [0, 0, 0] };
+    this.#baseM = place.xyzM;
+    const base = standingAt(place);
     base.inside.add(this.#robot.root, this.#ghost.root, this.#shapes.root, this.#reach.root);
-    this.#other = two === null ? null : new OtherArm(two.other, palette, shapes);
+    this.#other = two === null ? null : new OtherArm(two.other, palette, shapes, simulated !== null);
     if (this.#other) this.scene.add(this.#other.root);
+    if (this.#other?.gripper) this.#things?.cast(this.#other.gripper);
     this.#robot.setJoints(model.homeRad);
     base.root.updateMatrixWorld(true);
     this.#robot.tip.getWorldPosition(this.homeTip);
@@ -109,7 +113,7 @@ export class World {
     if (hand) this.#handPose.aim([...hand.positionM, ...hand.quatXyzw], nowMs);
     const other = telemetry.arms?.find(({ isDriven }) => !isDriven);
     if (other) this.#other?.aim(other, nowMs);
-    if (telemetry.world) this.#things?.aim(telemetry.world, nowMs);
+    if (telemetry.world) this.#things?.aim(telemetry.world, nowMs, this.#baseM);
     if (robot) this.#shapes.mark(robot);
     this.#limit.aim(telemetry);
     if (this.#followsPose) this.#hand.setPoints(hand?.pointsM ?? null);

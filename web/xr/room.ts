@@ -95,7 +95,7 @@ export class Room {
     this.#model = model;
     this.#arms = arms;
     const [left = null, right = null] = arms;
-    this.#other = left && new OtherArm(left, this.#palette, this.#shapes);
+    this.#other = left && new OtherArm(left, this.#palette, this.#shapes, this.#isInWorld);
     this.#base.clear();
     this.#things = this.#isInWorld ? new Things(this.#palette, this.#shapes) : null;
     const ghost = ghostMaterial(this.#palette);
@@ -134,7 +134,11 @@ export class Room {
       this.setModel(this.#model, this.#arms);
       this.#showTable();
     }
-    if (world !== null) this.#aimWorld(world, nowMs);
+    if (world !== null) {
+      // It is the world of the arm that is driven; each stands at its place here.
+      const driven = telemetry.arms?.findIndex(({ isDriven }) => isDriven) ?? -1;
+      this.#aimWorld(world, nowMs, this.#arms[driven]?.base.xyzM);
+    }
     this.#limit.aim(telemetry);
     if (robot) {
       this.#measured.aim(robot.measuredRad, nowMs);
@@ -150,9 +154,9 @@ export class Room {
     this.#table.scale.set(this.#isInWorld ? 2.6 : 1, 1, this.#isInWorld ? 2.6 : 1);
   }
 
-  #aimWorld(world: WorldTelemetry, nowMs: number): void {
+  #aimWorld(world: WorldTelemetry, nowMs: number, armM?: readonly number[]): void {
     this.#base.position.y = BASE_M[1] + world.baseM[2]!;
-    this.#things?.aim(world, nowMs);
+    this.#things?.aim(world, nowMs, armM);
   }
 
   draw(packet: XrPacket | null, nowMs: number): void {

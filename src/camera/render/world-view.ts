@@ -20,6 +20,10 @@ export interface WorldViewOptions {
   heightPx: number;
   /** `front`: beside the table, facing the robot. `wrist`: at the flange, looking at the fingers. */
   mount: 'front' | 'wrist';
+  /** The right arm of two in the world; its model. */
+  second?: RobotModel | undefined;
+  /** `wrist` is at the right arm of two. */
+  isAtSecond?: boolean;
   /** Shared by cameras that draw the same instants. */
   shadows?: ShadowMap;
 }
@@ -29,7 +33,15 @@ const FOV_RAD = { front: 1.03, wrist: 1.43 } as const;
 const FRONT = { eyeM: [0.95, -0.35, 0.55], targetM: [0.28, 0.03, 0.06] } as const;
 /** In the hand's frame. */
 const WRIST = { eyeM: [0.085, 0, 0.055], targetM: [0.012, 0, 0.15] } as const;
+/** Two arms stand further apart. */
+const FRONT_OF_TWO = { eyeM: [1.25, 0, 0.8], targetM: [0.2, 0, 0.1] } as const;
 const MIDDLE_M = [0.28, 0, 0.1] as const;
+
+/** An arm's joints, and its place and gripper as its robot reports them. */
+export interface DrawnArm {
+  jointsRad: ArrayLike<number>;
+  world: WorldState;
+}
 
 /** A part of the scene with its place in a frame that moves: a link, the hand, a finger or a body. */
 interface Part {
@@ -48,28 +60,46 @@ export class WorldView {
   readonly #canvas: SolidCanvas;
   readonly #view: View;
   readonly #mount: WorldViewOptions['mount'];
-  readonly #robot: Robot;
+  readonly #robots: readonly Robot[];
+  readonly #wristOf: number;
   #task = '';
   #bodies: Part[][] = [];
   #solids: Solid[] = [];
 
-  constructor(model: RobotModel, { widthPx, heightPx, mount, shadows }: WorldViewOptions) {
+  constructor(
+    model: RobotModel,
+    { widthPx, heightPx, mount, shadows, second, isAtSecond = false }: WorldViewOptions,
+  ) {
     this.#canvas = new SolidCanvas(widthPx, heightPx, shadows ?? worldShadows());
     this.#view = emptyView(widthPx, heightPx, FOV_RAD[mount]);
     this.#mount = mount;
-    this.#robot = model.family === 'hand' ? handRobot(model) : armRobot(model);
-    if (mount === 'front') aimAt(this.#view, FRONT.eyeM, FRONT.targetM, [0, 0, 1]);
+    this.#robots = [model, ...(second === undefined ? [] : [second])].map((each) =>
+      each.family === 'hand' ? handRobot(each) : armRobot(each),
+    );
+    this.#wristOf = second !== undefined && isAtSecond ? 1 : 0;
+    const { eyeM, targetM } = second === undefined ? FRONT : FRONT_OF_TWO;
+    if (mount === 'front') aimAt(this.#view, eyeM, targetM, [0, 0, 1]);
   }
 
   /**
    * Returns the same picture object each time. `hasShadows`: another camera with the same shadow map has just drawn this
-   * instant.
+   * instant. `second`: the right arm of two, as it reports itself.
    */
-  draw(jointsRad: ArrayLike<number>, world: WorldState, task: string, hasShadows = false): RgbPicture {
+  draw(
+    jointsRad: ArrayLike<number>,
+    world: WorldState,
+    task: string,
+    hasShadows = false,
+    second: DrawnArm | null = null,
+  ): RgbPicture {
     if (task !== this.#task) this.#build(task);
-    const hand = this.#robot.put(jointsRad, world);
+    const arms = [{ jointsRad, world }, ...(second === null ? [] : [second])];
+    const hands = this.#robots.map((robot, i) => {
+      const arm = arms[i] ?? arms[0]!;
+      return robot.put(arm.jointsRad, arm.world);
+    });
     this.#putBodies(world);
-    if (this.#mount === 'wrist') this.#aimFrom(hand);
+    if (this.#mount === 'wrist') this.#aimFrom(hands[this.#wristOf]!);
     return this.#canvas.draw(this.#view, this.#solids, hasShadows);
   }
 
@@ -82,7 +112,8 @@ export class WorldView {
     this.#task = task;
     const bodies = TASKS.find(({ name }) => name === task)?.bodies() ?? [];
     this.#bodies = bodies.map(({ shapes }) => shapes.map(shapePart));
-    this.#solids = [...this.#robot.parts, ...this.#bodies.flat()].map((part) => part.solid);
+    const parts = [...this.#robots.flatMap((robot) => robot.parts), ...this.#bodies.flat()];
+    this.#solids = parts.map((part) => part.solid);
   }
 
   #putBodies({ poses, bodies }: WorldState): void {

@@ -10,6 +10,10 @@ const config = z.strictObject({
     .enum(['front', 'wrist'])
     .default('front')
     .describe('front: beside the table, facing the robot; wrist: at the flange, looking at the fingers'),
+  arm: z
+    .enum(['left', 'right'])
+    .default('left')
+    .describe('of two arms in one world, the one at whose flange `wrist` is'),
   depth: z.boolean().default(false).describe('distances in millimetres, 16 bits, instead of colours'),
   farM: z
     .number()
@@ -23,11 +27,21 @@ const config = z.strictObject({
 const plugin: SourcePlugin<z.infer<typeof config>> = {
   about: 'a drawn view of the simulated world of the robot in this process',
   config,
-  async open({ mount, depth, farM }, { widthPx, heightPx }, host) {
-    const { model } = host.robot;
+  async open({ mount, arm, depth, farM }, { widthPx, heightPx }, host) {
+    const { model, second } = host.robot;
     const joints = Float64Array.from(model.homeRad);
     const state = WORLD_STATE.create();
-    const view = new WorldView(model, { widthPx, heightPx, mount });
+    const other = second && {
+      jointsRad: Float64Array.from(second.model.homeRad),
+      world: WORLD_STATE.create(),
+    };
+    const view = new WorldView(model, {
+      ...{ widthPx, heightPx, mount },
+      ...{ second: second?.model, isAtSecond: arm === 'right' },
+    });
+    const seesOther = (): boolean =>
+      second === undefined ||
+      (!Number.isNaN(second.read(other!.jointsRad)) && second.world?.(other!.world) !== '');
     const blank = emptyPicture(widthPx, heightPx);
     const scale = Math.max(1, Math.round(widthPx / 213));
     const depthMm = new Uint16Array(depth ? widthPx * heightPx : 0);
@@ -36,8 +50,8 @@ const plugin: SourcePlugin<z.infer<typeof config>> = {
       if (!open) return;
       const isKnown = !Number.isNaN(host.robot.read(joints));
       const task = host.robot.world?.(state) ?? '';
-      const isShown = isKnown && task !== '';
-      const picture = isShown ? view.draw(joints, state, task) : blank;
+      const isShown = isKnown && task !== '' && seesOther();
+      const picture = isShown ? view.draw(joints, state, task, false, other) : blank;
       if (depth) {
         if (isShown) view.depth(depthMm);
         else depthMm.fill(0);

@@ -42,6 +42,8 @@ type Config = z.infer<typeof config>;
 
 /** A longer gap between samples counts as this much: the hand never leaps. */
 const MAX_TICK_S = 0.05;
+/** Without a report of the world for this long, the hand stays where it is. */
+const UNSEEN_S = 1;
 /** Waits this long after its last move before it looks what is left to do. */
 const PAUSE_S = 1;
 const AT_REST = { pointM: [0, 0, 0], yawRad: 0, openM: OPEN_M };
@@ -52,12 +54,14 @@ class ExpertInput implements InputDevice {
   readonly #seen = WORLD_STATE.create();
   readonly #vrFromBase = new Float64Array(4);
   readonly #turn = Float64Array.of(0, 0, 0, 1);
+  readonly #tilt = Float64Array.of(0, 0, 0, 1);
   #task = '';
   #round = -1;
   #hand: ExpertHand | EagerHand | FingerHand | null = null;
   #view: ReportedWorld | null = null;
   #tickNs: number;
   #pausedS = 0;
+  #unseenS = 0;
   #begun = 0;
   #isMistake = false;
   #variation: HandVariation;
@@ -75,6 +79,7 @@ class ExpertInput implements InputDevice {
 
   see(world: WorldState, task: string): void {
     this.#seen.packed.set(world.packed);
+    this.#unseenS = 0;
     if (task === this.#task && this.#seen.round === this.#round) return;
     this.#task = task;
     this.#round = this.#seen.round;
@@ -100,7 +105,9 @@ class ExpertInput implements InputDevice {
     }
     const at = this.#hand instanceof FingerHand || this.#hand === null ? this.#seenHand() : this.#hand;
     const { eager, mistakes, followingS } = this.#config;
-    const moves = task.expert(this.#view);
+    // Of two arms, the one that stands further to the left is the left one.
+    const arm = this.#seen.baseM[1]! > 0 ? 'left' : 'right';
+    const moves = task.expert(this.#view, task.robot === 'two-arms' ? arm : undefined);
     const random = new Random(this.#seen.seed, `mistakes-${++this.#begun}`);
     this.#hand = eager
       ? new EagerHand(
@@ -120,7 +127,8 @@ class ExpertInput implements InputDevice {
     const dtS = Math.min(MAX_TICK_S, Math.max(0, (nowNs - this.#tickNs) / 1e9));
     this.#tickNs = nowNs;
     const hand = this.#hand;
-    if (hand !== null && this.#seen.outcome === 'running') {
+    this.#unseenS += dtS;
+    if (hand !== null && this.#seen.outcome === 'running' && this.#unseenS < UNSEEN_S) {
       hand.tick(dtS * this.#config.speed * this.#variation.speed);
       if (!(hand instanceof FingerHand)) this.#variation.tick(dtS, hand.pointM[2]!);
       this.#isMistake = hand instanceof EagerHand && hand.isMistake;
@@ -140,8 +148,15 @@ class ExpertInput implements InputDevice {
     out.takenNs = nowNs;
     for (let k = 0; k < 3; k++) out.positionM[k] = pointM[k]! + offsetM[k]!;
     quatRotate(this.#vrFromBase, out.positionM, out.positionM);
+    this.#turn[0] = this.#turn[1] = 0;
     this.#turn[2] = Math.sin(yawRad / 2);
     this.#turn[3] = Math.cos(yawRad / 2);
+    const tiltRad = hand instanceof ExpertHand ? hand.tiltRad : 0;
+    if (tiltRad !== 0) {
+      this.#tilt[1] = Math.sin(-tiltRad / 2);
+      this.#tilt[3] = Math.cos(tiltRad / 2);
+      quatMultiply(this.#turn, this.#tilt, this.#turn);
+    }
     quatMultiply(this.#vrFromBase, this.#turn, out.quatXyzw);
     out.gripper = 1 - openM / OPEN_M;
     out.clutch = hand !== null;

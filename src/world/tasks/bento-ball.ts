@@ -83,13 +83,22 @@ export const bentoDunk: Task = {
   },
 };
 
-/** Scene 3. The gripper must tilt, which no expert here does. */
+/** Pads on a cup, above its middle: near its rim, because the ball passes between rim and palm. */
+const RIM_M = 0.024;
+/** Pads while they pour, and the middle of the cup below from there, against the heading of the gripper. */
+const POURING_M = 0.13;
+const AHEAD_M = 0.02;
+const POUR_RAD = 1.95;
+/** Pours to its side: there a UR's wrist does not pass through its singularity. */
+const POUR_YAW_RAD = 1.4;
+const ROLLING_S = 6;
+
+/** Scene 3. */
 export const bentoPour: Task = {
   name: 'bento-pour',
   title: 'Don’t Spill',
-  instruction: 'Take the red cup from the side and pour its ball into the blue one.',
+  instruction: 'Take the red cup by its rim and pour its ball into the blue one.',
   limitS: 90,
-  hasNoExpert: true,
   bodies: () => [cup('red', COLOURS.red, 'up'), ball, cup('blue', COLOURS.blue, 'up')],
   start(layout, random) {
     const [a, b] = twoPlaces(layout, random);
@@ -100,7 +109,21 @@ export const bentoPour: Task = {
     ];
   },
   score: bentoDunk.score,
-  *expert() {},
+  *expert(view) {
+    const hand: Hand = { yawRad: view.gripYawRad };
+    yield* pick(view, hand, 'red', UP_M + RIM_M, HIGH_M);
+    const goal = view.see('blue');
+    const yaw = POUR_YAW_RAD;
+    const [x, y] = [goal.xM + AHEAD_M * Math.cos(yaw), goal.yM + AHEAD_M * Math.sin(yaw)];
+    yield go([x, y, HIGH_M], yaw, 0.3, 0.3);
+    yield go([x, y, POURING_M], yaw, 0.2, 0.2);
+    const pour = go([x, y, POURING_M], yaw, 0.2, 1);
+    yield { ...pour, tiltRad: POUR_RAD };
+    yield { kind: 'wait', waitS: 1.5 };
+    yield pour;
+    // The ball rolls about in the cup for a while.
+    yield { kind: 'wait', waitS: ROLLING_S };
+  },
 };
 
 /** Scene 4. */

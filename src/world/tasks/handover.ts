@@ -1,5 +1,6 @@
 import { type ArmFacts, type Layout, UPRIGHT } from '../arm-facts.ts';
 import { PARTNER, PARTNER_MODEL, partnerBodies } from '../partner-arm.ts';
+import { seeGripper } from '../seen-gripper.ts';
 import { COLOURS, type WorldBody } from '../shape.ts';
 import { go, grip, type Hand, nearestYaw, WIDE_M } from '../skills.ts';
 import { AT_REST, type Move, type Partner, type Seen, scatter, type Task, type WorldView } from '../task.ts';
@@ -98,19 +99,11 @@ function isOffered(seen: Seen, x: number, y: number): boolean {
 
 const nearestHalfTurn = (yawRad: number): number => Math.atan(Math.tan(yawRad));
 
-function partnerOpenM(view: WorldView): number {
-  const [left, right] = [view.see(`${PARTNER}fingerL`), view.see(`${PARTNER}fingerR`)];
-  return Math.hypot(left.xM - right.xM, left.yM - right.yM, left.zM - right.zM);
-}
-
 /** The second arm's pads have closed on the baton's end. */
 function isTaken(view: WorldView): boolean {
-  const [left, right] = [view.see(`${PARTNER}fingerL`), view.see(`${PARTNER}fingerR`)];
+  const { xM, yM, openM } = seeGripper(view, PARTNER);
   const [x, y] = endOf(view.see('baton'), 1);
-  return (
-    partnerOpenM(view) < HELD_M &&
-    Math.hypot((left.xM + right.xM) / 2 - x, (left.yM + right.yM) / 2 - y) < 0.03
-  );
+  return openM < HELD_M && Math.hypot(xM - x, yM - y) < 0.03;
 }
 
 export const handover: Task = {
@@ -136,7 +129,8 @@ export const handover: Task = {
     const at = view.see('tray');
     const { xM, yM, zM, speed } = view.see('baton');
     const isInside = Math.abs(xM - at.xM) < TRAY_HALF_M && Math.abs(yM - at.yM) < TRAY_HALF_M && zM < LYING_M;
-    if (isInside) return speed < AT_REST && view.openingM > HELD_M && partnerOpenM(view) > HELD_M ? 1 : 0.9;
+    if (isInside)
+      return speed < AT_REST && view.openingM > HELD_M && seeGripper(view, PARTNER).openM > HELD_M ? 1 : 0.9;
     if (zM < RAISED_M) return 0;
     return isTaken(view) ? 0.6 : 0.3;
   },

@@ -56,6 +56,20 @@ describe('an arm in a world', { skip: missing }, () => {
     assert.equal(driver.world!.read(state), '');
   });
 
+  it('begins with the first seed after the last, so that every message can carry it', async () => {
+    const seed = Number.MAX_SAFE_INTEGER;
+    const driver = await world.open(world.config.parse({ seed: seed - 1 }), model, { nowNs: () => 0 });
+    const state = WORLD_STATE.create();
+    const seeds = [0, 1, 2].map((i) => {
+      driver.world!.request('', i === 1 ? seed : null);
+      driver.read(i, emptyReading(6));
+      driver.world!.read(state);
+      return state.seed;
+    });
+    assert.deepEqual(seeds, [0, seed, 1]);
+    driver.dispose();
+  });
+
   it('begins the next seed by itself, where asked, and keeps the things finite', async () => {
     const driver = await world.open(world.config.parse({ nextAfterS: 0.5, seed: 3 }), model, {
       nowNs: () => 0,

@@ -131,7 +131,8 @@ export class WorldDriver implements Driver {
     this.#request.isOpen = false;
     this.#round++;
     const old = this.#work;
-    const nextSeed = seed < 0 ? old.seed + 1 : seed;
+    // After the last whole number that a message carries exactly comes the first.
+    const nextSeed = seed < 0 ? (old.seed + 1) % Number.MAX_SAFE_INTEGER : seed;
     if (task === '' || task === old.task.name) {
       old.resetThings(nextSeed);
       return;
