@@ -68,6 +68,8 @@ export class DamiaoLine implements LeaderLine {
   readonly #disable: readonly CanFrame[];
   readonly #commands: readonly CanFrame[];
   #bus!: CanBus;
+  /** Nobody else had powered these motors. */
+  #isOurs = false;
   #hasTorque = false;
 
   private constructor(spec: ArmSpec, model: RobotModel) {
@@ -109,6 +111,15 @@ export class DamiaoLine implements LeaderLine {
 
   async prepare(): Promise<void> {
     await identifyMotors(this, this.#spec, this.#model);
+    const powered = this.motors.filter((_, i) => this.feedback.status[i] === STATUS.enabled);
+    // A follower on the wrong bus would drop.
+    if (powered.length > 0)
+      throw new TeleopError(
+        'bus-failed',
+        `${powered.map(({ name }) => name).join(', ')} on ${this.#bus.name} have power: another program drives this arm`,
+        { hint: 'Check --port. If it is the leader, hold it, and switch it off and on.' },
+      );
+    this.#isOurs = true;
     await this.#free();
   }
 
@@ -168,7 +179,7 @@ export class DamiaoLine implements LeaderLine {
 
   async release(): Promise<void> {
     this.#hasTorque = false;
-    if (this.#bus.isUp) await this.#free();
+    if (this.#isOurs && this.#bus.isUp) await this.#free();
   }
 
   close(): void {

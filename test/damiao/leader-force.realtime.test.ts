@@ -152,11 +152,12 @@ async function robotStates(port: number, joints: number, life: Lifetime): Promis
   return robot;
 }
 
-for (const [name, open, forceGain] of [
-  ['dk1', dk1, 0.02],
-  ['so101', so101, 0.02],
-  ['openarm', openarm, 1],
-] as [string, typeof dk1, number][])
+/** So far does the person push: harder than the motor may. */
+for (const [name, open, forceGain, farRad] of [
+  ['dk1', dk1, 0.02, 0.5],
+  ['so101', so101, 0.02, 0.5],
+  ['openarm', openarm, 1, 2.5],
+] as [string, typeof dk1, number, number][])
   describe(`a ${name} leader that feels the robot`, { skip }, () => {
     const life = new Lifetime();
     afterEach(() => life.end());
@@ -192,8 +193,10 @@ for (const [name, open, forceGain] of [
       assert.ok(sim.torquesNm.slice(1).every((nm) => Math.abs(nm) < REST_NM));
       robot.nm = -1000;
       // Against the person's own push, so that it is not taken back. A Damiao motor is a spring: pushed back, it pulls more at first.
+      let aimRad = 0;
       await until('most', () => {
-        sim.aim(0.5);
+        aimRad = Math.min(farRad, aimRad + 0.02);
+        sim.aim(aimRad);
         assert.ok(force.torquesNm[0]! >= -most);
         return sim.torquesNm[0]! < -0.99 * most && sim.torquesNm[0]! > -1.01 * most;
       });
@@ -224,7 +227,7 @@ for (const [name, open, forceGain] of [
 describe('a leader of Damiao motors', { skip }, () => {
   const life = new Lifetime();
   afterEach(() => life.end());
-  const open = async () => {
+  const open = async (isPowered = false) => {
     const pty = life.own(await openPty(), (each) => each.close());
     const sim = new DamiaoSimulation(pty, {
       ...{ facts: OPENARM, model: loadModel('openarm'), adapter: 'slcan', sags: [] },
@@ -236,7 +239,8 @@ describe('a leader of Damiao motors', { skip }, () => {
     );
     const line = await DamiaoLine.open(`slcan:${pty.path}`, true, loadModel('openarm'));
     life.own(line, (each) => each.close());
-    await line.prepare();
+    if (isPowered) for (const motor of sim.arm.motors) motor.status = 1;
+    else await line.prepare();
     return { arm: sim.arm, line };
   };
   const settles = async (what: string, isSo: () => boolean | Promise<boolean>) => {
@@ -283,6 +287,14 @@ describe('a leader of Damiao motors', { skip }, () => {
     }
     await line.release();
     await settles('free', () => arm.motors.every(({ enabled }) => !enabled));
+  });
+
+  it('leaves an arm alone that another program has powered', async () => {
+    const { arm, line } = await open(true);
+    await assert.rejects(line.prepare(), /joint1, .* have power/);
+    await line.release();
+    await sleep(100);
+    assert.ok(arm.allEnabled);
   });
 
   it('rejects a bus on which other motors answer', async () => {
