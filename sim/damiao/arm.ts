@@ -2,6 +2,7 @@ import type { RobotModel } from '../../src/geometry/robot-model.ts';
 import type { CanFrame } from '../../src/robot/buses/can-frame.ts';
 import type { ArmFacts } from '../../src/robot/buses/damiao/arm-config.ts';
 import type { MotorLimits } from '../../src/robot/buses/damiao/motors.ts';
+import { HeldJoint, type HeldJointOptions } from '../held-joint.ts';
 import type { Plant } from '../plant.ts';
 import { SimMotor } from './motor.ts';
 
@@ -17,6 +18,9 @@ export interface SimArmOptions {
   limits?: Readonly<Record<number, MotorLimits>>;
   onEvent?(what: string): void;
 }
+
+/** A hand that leads a whole arm, and the arm itself. Estimates. */
+const ARM_IN_HAND: HeldJointOptions = { nmPerRad: 12, nmSPerRad: 1, inertia: 0.1 };
 
 const SAG_RAD_S = 0.15;
 const GRIPPER_SLACK_RAD = 0.4;
@@ -76,6 +80,26 @@ export class SimArm {
     return Math.max(0, Math.min(1, at));
   }
 
+  /** Torques of the joints' motors. */
+  get torquesNm(): number[] {
+    return this.motors.slice(0, this.joints).map(({ torqueNm }) => torqueNm);
+  }
+
+  /** From now on a person holds the joints. */
+  hold(): void {
+    for (const motor of this.motors.slice(0, this.joints)) {
+      motor.held = new HeldJoint(motor.positionRad, ARM_IN_HAND);
+      motor.aimRad = motor.positionRad;
+    }
+  }
+
+  /** Moves a held arm as a person would. */
+  lead(jointsRad: readonly number[]): void {
+    jointsRad.forEach((rad, i) => {
+      this.motors[i]!.aimRad = rad;
+    });
+  }
+
   take(frame: CanFrame): CanFrame | null {
     for (const motor of this.motors) {
       const reply = motor.take(frame);
@@ -119,7 +143,7 @@ export class SimArm {
     let moved = false;
     for (const { joint, toRad } of this.#options.sags) {
       const motor = this.motors[joint]!;
-      if (motor.enabled) continue;
+      if (motor.enabled || motor.held !== null) continue;
       const gap = toRad - motor.positionRad;
       motor.positionRad += Math.sign(gap) * Math.min(Math.abs(gap), SAG_RAD_S * dtS);
       moved ||= Math.abs(gap) > 1e-6;

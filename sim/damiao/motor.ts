@@ -15,6 +15,7 @@ import {
   unscaled,
 } from '../../src/robot/buses/damiao/frames.ts';
 import { MOTOR_TYPES, type MotorLimits, type MotorType } from '../../src/robot/buses/damiao/motors.ts';
+import type { HeldJoint } from '../held-joint.ts';
 
 export interface SimMotorOptions {
   id: number;
@@ -45,6 +46,9 @@ export class SimMotor {
   torqueNm = 0;
   /** What the encoder and the drive measure, where something else moves the joint. */
   measured: { positionRad: number; velocityRadS: number; torqueNm: number } | null = null;
+  /** A person's hand on the joint: with torque it is a spring to `aimRad`, without, the joint is there. */
+  held: HeldJoint | null = null;
+  aimRad = 0;
   /** No longer replies. */
   mute = false;
   /** Orders and commands received. */
@@ -96,6 +100,10 @@ export class SimMotor {
   }
 
   step(dtS: number): void {
+    if (this.held !== null) {
+      this.#inHand(dtS, this.held);
+      return;
+    }
     if (!this.enabled) this.velocityRadS = 0;
     else if (this.registers.get(REGISTER.controlMode) === CONTROL_MODE.mit) this.#spring(dtS);
     else this.#follow(dtS);
@@ -173,13 +181,29 @@ export class SimMotor {
     return [of(REGISTER.positionMax), of(REGISTER.velocityMax), of(REGISTER.torqueMax)];
   }
 
-  #spring(dtS: number): void {
+  #drive(): void {
     const most = this.#limits[2];
     const wanted =
       this.#kp * (this.#qRad - this.positionRad) +
       this.#kd * (this.#dqRadS - this.velocityRadS) +
       this.#tauNm;
     this.torqueNm = Math.max(-most, Math.min(most, wanted));
+  }
+
+  #inHand(dtS: number, held: HeldJoint): void {
+    if (this.enabled) {
+      this.#drive();
+      held.step(dtS, this.aimRad, this.torqueNm);
+    } else {
+      this.torqueNm = 0;
+      held.place(this.aimRad);
+    }
+    this.velocityRadS = (held.rad - this.positionRad) / dtS;
+    this.positionRad = held.rad;
+  }
+
+  #spring(dtS: number): void {
+    this.#drive();
     this.velocityRadS += ((this.torqueNm - FRICTION_NM_S * this.velocityRadS) / this.#inertia) * dtS;
   }
 

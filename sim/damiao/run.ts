@@ -20,9 +20,26 @@ export interface ArmKind {
   models: Readonly<Record<string, string>>;
   adapter: 'slcan' | 'damiao';
   sags: SimArmOptions['sags'];
+  /** The same arm is also used as a leader. */
+  leads?: true;
 }
 
-export const damiaoOptions = (kind: Pick<ArmKind, 'adapter' | 'models'>): Record<string, OptionSpec> => ({
+const LEADER_OPTIONS: Record<string, OptionSpec> = {
+  held: {
+    type: 'boolean',
+    about: 'a leader in a person’s hand: with torque, a soft spring to where it is moved',
+  },
+  sway: {
+    type: 'string',
+    value: 'DEG',
+    about: 'how far a held joint 1 is moved to either side (default: 0)',
+  },
+};
+const SWAY_MS = 4000;
+
+export const damiaoOptions = (
+  kind: Pick<ArmKind, 'adapter' | 'models' | 'leads'>,
+): Record<string, OptionSpec> => ({
   [kind.adapter === 'slcan' ? 'slcan' : 'serial']: {
     type: 'string',
     value: 'PATH',
@@ -30,6 +47,7 @@ export const damiaoOptions = (kind: Pick<ArmKind, 'adapter' | 'models'>): Record
   },
   side: { type: 'string', value: Object.keys(kind.models).join('|'), about: 'which arm to simulate' },
   start: { type: 'string', value: 'DEG,…', about: 'joint angles at the start (default: the model’s home)' },
+  ...(kind.leads && LEADER_OPTIONS),
   ...WORLD_OPTIONS,
   json: JSON_OPTION,
   seconds: { type: 'string', value: 'S', about: 'end after S seconds (default: at Ctrl-C)' },
@@ -68,7 +86,9 @@ export async function runDamiao(kind: ArmKind, given: Given, stop: AbortSignal):
   replaceLink(pty.path, link, `--${option}`);
   console.log(`sim ${kind.name} ready: ${link} → ${pty.path}`);
   onCommands((word) => obey(simulation.arm, word), stop);
-  await ticking(simulation, narrator, seconds, stop);
+  const swayRad = ((numberOption(given, 'sway', 0, 90) ?? 0) * Math.PI) / 180;
+  if (given.values['held'] === true || swayRad > 0) simulation.arm.hold();
+  await ticking(simulation, narrator, seconds, swayRad, stop);
   end(link, pty);
   return 0;
 }
@@ -77,11 +97,16 @@ function ticking(
   simulation: DamiaoSimulation,
   narrator: Narrator,
   seconds: number | null,
+  swayRad: number,
   stop: AbortSignal,
 ): Promise<void> {
+  const [restRad = 0, ...othersRad] = simulation.arm.positionsRad;
   return new Promise((resolve) => {
     const ticker = setInterval(() => {
-      simulation.tick(performance.now());
+      const nowMs = performance.now();
+      if (swayRad > 0)
+        simulation.arm.lead([restRad + swayRad * Math.sin((2 * Math.PI * nowMs) / SWAY_MS), ...othersRad]);
+      simulation.tick(nowMs);
       const { positionsRad, velocitiesRadS, gripper } = simulation.arm;
       narrator.arm(positionsRad, velocitiesRadS, gripper);
     }, 1);

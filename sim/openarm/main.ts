@@ -12,6 +12,7 @@ const kind: ArmKind = {
     { joint: 1, toRad: 0 },
     { joint: 3, toRad: 0 },
   ],
+  leads: true,
 };
 
 export const about = 'Enactic OpenArm behind a serial CAN adapter (SLCAN on a pseudo-terminal)';

@@ -17,6 +17,7 @@ const kind: ArmKind = {
     { joint: 1, toRad: 0 },
     { joint: 3, toRad: 0 },
   ],
+  leads: true,
 };
 
 export const about = 'VLAI L1: one arm on SLCAN, or both behind the vendor’s ROS 2 topics or rosbridge';

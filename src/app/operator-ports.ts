@@ -1,3 +1,5 @@
+import { createServer } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { ConfigEntry } from '../core/config.ts';
 import { armRigs } from '../rig/arms.ts';
 import type { LoadedRig } from '../rig/rig.ts';
@@ -7,6 +9,28 @@ import { inputSockets } from './open-operator.ts';
 const LOOPBACK = '127.0.0.1';
 const STEP = 100;
 const MOST = 20;
+
+/** In the abstract name space of Linux: it ends with its process, and is only seen in one network. */
+const GATE = '\0farhand-operator-ports';
+const GATE_WAIT_MS = 20_000;
+const LOOK_MS = 50;
+
+/**
+ * Held from choosing ports until they are bound: two operators that start together would choose the same. Resolves with
+ * what ends it; after a while without it, because the other may hang.
+ */
+export async function portGate(): Promise<() => void> {
+  for (let waitedMs = 0; process.platform === 'linux' && waitedMs < GATE_WAIT_MS; waitedMs += LOOK_MS) {
+    const server = createServer();
+    const isMine = await new Promise<boolean>((resolve) => {
+      server.once('error', () => resolve(false));
+      server.listen(GATE, () => resolve(true));
+    });
+    if (isMine) return () => void server.close();
+    await sleep(LOOK_MS);
+  }
+  return () => {};
+}
 
 interface OwnPort {
   key: string;

@@ -1,7 +1,8 @@
 import { TeleopError } from '../core/errors.ts';
 import { closest } from '../core/suggest.ts';
 import type { RobotModel } from '../geometry/robot-model.ts';
-import { createSolver, METHODS, type Method, methodsOf } from '../mapping/ik/solver.ts';
+import type { ClosedSolver } from '../mapping/ik/contract.ts';
+import { createSolver, isClosed, METHODS, type Method, methodsOf } from '../mapping/ik/solver.ts';
 import { expectWords, type Given, type Verb } from './arguments.ts';
 import { answerLines, BadLine, numbersInto } from './json-lines.ts';
 import { ROBOT_OPTION, robotOption } from './robot-option.ts';
@@ -19,8 +20,8 @@ Out: {"q":[…],"status":"ok"}   nearest to the seed; numeric also reports the r
 Status: ok; clamped (nearest solution within the limits); unreachable (likewise, and no pose of the arm gets there);
 bad-input, with a reason; processing continues with the next line.
 
-Methods: decoupled (UR: positionM is that of joint 3, the orientation that of the flange), analytic (UR, Piper: closed
-form), numeric (any arm).`,
+Methods: decoupled (six joints or more: the last three turn the flange, the others place the near side of the wrist, on a UR
+the origin of joint 3), analytic (UR, Piper: closed form), numeric (any arm).`,
   examples: [
     'farhand ik --robot piper < poses.jsonl',
     'farhand ik --robot arm.urdf#tool0 --method numeric < poses.jsonl',
@@ -28,23 +29,24 @@ form), numeric (any arm).`,
   options: {
     robot: ROBOT_OPTION,
     method: { type: 'string', value: 'M', about: `${METHODS.join(', ')} (default: analytic, else numeric)` },
-    all: { type: 'boolean', about: 'also list every solution within the limits (decoupled, analytic)' },
+    all: { type: 'boolean', about: 'also list every solution within the limits (analytic; UR: decoupled)' },
   },
   async run(given: Given) {
     expectWords(ikVerb, given, 0, 0);
     const model = robotOption(ikVerb, given);
     const method = methodOption(model, given);
     const isAll = given.values['all'] === true;
-    if (isAll && method === 'numeric')
+    const listsAll = isClosed(model, method);
+    if (isAll && !listsAll)
       throw new TeleopError(
         'bad-option',
-        '--all needs a closed-form method: numeric finds only one solution',
+        `--all needs a closed-form method: ${method} finds only one solution`,
         {
           hint: 'Use --method analytic with a robot of family ur or piper (`farhand robots`).',
         },
       );
     const nearest = nearestOf(model, method);
-    await answerLines(isAll && method !== 'numeric' ? allOf(model, method, nearest) : nearest);
+    await answerLines(isAll && listsAll ? allOf(model, method, nearest) : nearest);
     return 0;
   },
 };
@@ -87,9 +89,9 @@ function nearestOf(model: RobotModel, method: Method): Answer {
   };
 }
 
-function allOf(model: RobotModel, method: 'analytic' | 'decoupled', nearest: Answer): Answer {
+function allOf(model: RobotModel, method: Method, nearest: Answer): Answer {
   const joints = model.joints.length;
-  const solver = createSolver(model, method);
+  const solver = createSolver(model, method) as ClosedSolver;
   const positionM = new Float64Array(3);
   const quatXyzw = new Float64Array(4);
   const out = new Float64Array(solver.allSize);

@@ -4,16 +4,19 @@ import { splitHostPort } from '../core/ip-address.ts';
 import { monotonicClock } from '../core/time/clock.ts';
 import { openTelemetryFeed } from '../desk/telemetry-feed.ts';
 import type { RobotModel } from '../geometry/robot-model.ts';
+import { DamiaoLine, damiaoLeaderFacts, damiaoMotorFacts } from '../leader/damiao-line.ts';
 import { ForceFeedback, type Unfelt } from '../leader/force-feedback.ts';
 import { JointsSink } from '../leader/joints-sink.ts';
 import { Leader } from '../leader/leader.ts';
 import { leaderBody } from '../leader/leader-arms.ts';
-import { DYNAMIXEL_LEADER, feetechLeader, type LeaderMotors } from '../leader/leader-motors.ts';
-import type { LeaderGripper } from '../leader/leader-pose.ts';
+import type { LeaderLine, MotorFacts } from '../leader/leader-line.ts';
+import { DYNAMIXEL_LEADER, feetechLeader } from '../leader/leader-motors.ts';
 import { RctpSink } from '../leader/rctp-sink.ts';
+import { ServoLine, type ServoLineOptions } from '../leader/servo-line.ts';
 import { oneArm } from '../rig/arms.ts';
 import { loadRig, type Rig } from '../rig/rig.ts';
 import { loadModel } from '../rig/robot-models.ts';
+import { CAN_NAME } from '../robot/buses/open-can.ts';
 import { loadCalibration } from '../robot/drivers/so101/calibration-file.ts';
 import { expectWords, type Given, numberOption, RIG_OPTION, type Verb } from './arguments.ts';
 import { onEndRequest } from './process.ts';
@@ -24,9 +27,9 @@ const CLOSED_TICKS = 1670;
 export const leaderVerb: Verb = {
   name: 'leader',
   usage:
-    '--port PATH [--motors dynamixel|feetech] [--calibration FILE] [--to HOST:PORT | --joints PORT | rig=NAME [--arm SIDE] [key=value …]] [--model NAME] [--hz HZ] [--baud BAUD] [--spring MA]',
+    '--port PATH [--motors dynamixel|feetech|damiao] [--calibration FILE] [--classic] [--to HOST:PORT | --joints PORT | rig=NAME [--arm SIDE] [key=value …]] [--model NAME] [--hz HZ] [--baud BAUD] [--spring MA]',
   about:
-    'Uses a leader arm of Dynamixel or Feetech motors as an input: as a hand over RCTP, or joint by joint to the input "joints".',
+    'Uses a leader arm of Dynamixel, Feetech or Damiao motors as an input: as a hand over RCTP, or joint by joint to the input "joints".',
   details: `With --joints, an operator on this machine with operator.input=joints maps the joints one to one. Press Enter to make the
 robot follow, slowly at first until it reaches the leader's pose; press Enter again to let go.
 
@@ -36,16 +39,23 @@ never gives back more energy than the person has put in, whatever the network's 
 robot holds or stops, or its state is missing for 0.1 s. With operator.leader.gravityGain the leader carries its own weight.
 
 Joints are motors 1 to N, the gripper is motor N + 1. The joints move freely; a small current holds the gripper
-open (Dynamixel only). If a motor stops responding, the hand counts as lost and the robot holds. See docs/drivers/dk1.md
-and docs/drivers/so101.md.`,
+open (Dynamixel only). If a motor stops responding, the hand counts as lost and the robot holds. See docs/drivers/dk1.md,
+docs/drivers/so101.md and docs/drivers/openarm.md.
+
+A leader of Damiao motors (OpenArm, VLAI L1) is on a CAN bus: --port socketcan:can1, or slcan:/dev/ttyACM0.`,
   examples: [
     'farhand leader --port /dev/ttyUSB0',
     'farhand leader --port /dev/ttyUSB1 --to 127.0.0.1:8889',
     'farhand leader --port /dev/ttyUSB0 rig=dk1 operator.leader.forceGain=0.02 operator.leader.gravityGain=0.6',
+    'farhand leader --port socketcan:can2 --motors damiao rig=openarm operator.leader.gravityGain=0.8',
     'farhand leader --port /dev/ttyACM1 --motors feetech --calibration leader.json --joints 4773',
   ],
   options: {
-    port: { type: 'string', value: 'PATH', about: 'serial device of the leader' },
+    port: {
+      type: 'string',
+      value: 'PATH',
+      about: 'serial device of the leader; of Damiao motors, their CAN bus',
+    },
     to: {
       type: 'string',
       value: 'HOST:PORT',
@@ -61,7 +71,12 @@ and docs/drivers/so101.md.`,
       about: 'send joint by joint to the operator of this rig, with its operator.leader',
     },
     arm: { type: 'string', value: 'left|right', about: 'which arm of a rig with two' },
-    motors: { type: 'string', value: 'MAKE', about: 'dynamixel (default) or feetech (SO-100, SO-101)' },
+    motors: {
+      type: 'string',
+      value: 'MAKE',
+      about: 'dynamixel (default), feetech (SO-100, SO-101) or damiao (OpenArm)',
+    },
+    classic: { type: 'boolean', about: 'CAN without FD, for Damiao motors that are set to it' },
     calibration: { type: 'string', value: 'FILE', about: 'of a Feetech leader, in LeRobot’s JSON' },
     model: {
       type: 'string',
@@ -81,18 +96,13 @@ and docs/drivers/so101.md.`,
       });
     const ended = new Promise<void>((resolve) => onEndRequest(resolve));
     const rig = chosenRig(given);
-    const { motors, gripper, ...arm } = chosenArm(given);
-    const model = loadModel(String(given.values['model'] ?? rig?.model ?? arm.model));
+    const arm = chosenArm(given, port, rig);
+    const { model } = arm;
     const joints = jointsSink(given, model, rig);
-    const force = rig === null || joints === null ? null : forceOf(rig, model, motors);
-    const settings = {
-      baudRate: numberOption(given, 'baud', 9600, 4_500_000) ?? 1_000_000,
-      joints: model.joints.length,
-      hz: numberOption(given, 'hz', 10, 500) ?? (force === null ? 100 : 200),
-      springMa: arm.hasSpring ? Math.round(numberOption(given, 'spring', 0, 300) ?? 100) : 0,
-    };
+    const force = rig === null || joints === null ? null : forceOf(rig, model, arm.facts);
+    const hz = numberOption(given, 'hz', 10, 500) ?? (force === null ? 100 : 200);
     const sink = joints ?? new RctpSink(target(String(given.values['to'] ?? '127.0.0.1:8888')), model);
-    const leader = await Leader.open({ ...settings, port, sink, gripper, motors, force });
+    const leader = await Leader.open({ open: arm.open, hz, sink, force });
     console.log(`leader on ${port} → ${sink.name}`);
     if (joints !== null) onEnter(() => console.log(joints.toggle() ? 'following' : 'let go'));
     const endForce = rig === null || force === null ? () => {} : feel(rig, given, force);
@@ -122,10 +132,10 @@ function chosenRig(given: Given): Rig | null {
 }
 
 /** Null: nothing is on. */
-function forceOf(rig: Rig, model: RobotModel, { torque }: LeaderMotors): ForceFeedback | null {
+function forceOf(rig: Rig, model: RobotModel, facts: MotorFacts): ForceFeedback | null {
   const { forceGain, gravityGain, maxTorquePercent } = rig.operator.leader;
   if (forceGain === 0 && gravityGain === 0) return null;
-  const body = leaderBody(model, torque.stallNm, maxTorquePercent);
+  const body = leaderBody(model, facts, maxTorquePercent);
   if (gravityGain > 0 && body.links.length === 0)
     throw new TeleopError('bad-config', `the masses of a leader of "${model.name}" are unknown`, {
       hint: 'Set operator.leader.gravityGain=0.',
@@ -166,33 +176,52 @@ const UNFELT_TEXT: Readonly<Record<Exclude<Unfelt, ''>, string>> = {
 };
 
 interface LeaderArm {
-  motors: LeaderMotors;
-  gripper: LeaderGripper;
-  model: string;
-  hasSpring: boolean;
+  open(): Promise<LeaderLine>;
+  facts: MotorFacts;
+  model: RobotModel;
 }
 
-function chosenArm(given: Given): LeaderArm {
-  const { motors = 'dynamixel', calibration } = given.values;
-  if (motors === 'dynamixel') {
-    const gripper = { openTicks: OPEN_TICKS, closedTicks: CLOSED_TICKS };
-    return { motors: DYNAMIXEL_LEADER, gripper, model: 'dk1', hasSpring: true };
-  }
-  if (motors !== 'feetech' || typeof calibration !== 'string')
-    throw new TeleopError(
-      'bad-option',
-      motors === 'feetech'
-        ? 'a Feetech leader needs --calibration FILE'
-        : `unknown motors "${String(motors)}"`,
-      {
-        hint: 'Use --motors dynamixel, or --motors feetech with the file of `farhand calibrate so101` or LeRobot.',
-      },
-    );
+function chosenArm(given: Given, port: string, rig: Rig | null): LeaderArm {
+  const { motors = 'dynamixel' } = given.values;
+  const modelOr = (name: string) => loadModel(String(given.values['model'] ?? rig?.model ?? name));
+  if (motors === 'damiao') return damiaoArm(given, port, modelOr('openarm'));
+  if (motors !== 'dynamixel' && motors !== 'feetech')
+    throw new TeleopError('bad-option', `unknown motors "${String(motors)}"`, {
+      hint: 'Use --motors dynamixel, feetech or damiao.',
+    });
+  const isFeetech = motors === 'feetech';
+  const model = modelOr(isFeetech ? 'so101' : 'dk1');
+  const settings = {
+    port,
+    baudRate: numberOption(given, 'baud', 9600, 4_500_000) ?? 1_000_000,
+    joints: model.joints.length,
+    springMa: isFeetech ? 0 : Math.round(numberOption(given, 'spring', 0, 300) ?? 100),
+  };
+  const own = isFeetech
+    ? feetechArm(given.values['calibration'])
+    : { motors: DYNAMIXEL_LEADER, gripper: { openTicks: OPEN_TICKS, closedTicks: CLOSED_TICKS } };
+  return { open: () => ServoLine.open({ ...settings, ...own }), facts: own.motors.torque, model };
+}
+
+function damiaoArm(given: Given, port: string, model: RobotModel): LeaderArm {
+  if (!CAN_NAME.test(port))
+    throw new TeleopError('bad-option', `--port ${port} is not a CAN bus`, {
+      hint: 'Write socketcan:can0, slcan:/dev/ttyACM0 or damiao:/dev/ttyACM0.',
+    });
+  const isFd = given.values['classic'] !== true && !port.startsWith('damiao:');
+  const facts = damiaoMotorFacts(damiaoLeaderFacts(model));
+  return { open: () => DamiaoLine.open(port, isFd, model), facts, model };
+}
+
+function feetechArm(calibration: unknown): Pick<ServoLineOptions, 'motors' | 'gripper'> {
+  if (typeof calibration !== 'string')
+    throw new TeleopError('bad-option', 'a Feetech leader needs --calibration FILE', {
+      hint: 'Use the file of `farhand calibrate so101` or LeRobot.',
+    });
   const ranges = loadCalibration(calibration);
   const middles = ranges.slice(0, -1).map(({ range_min, range_max }) => (range_min + range_max) / 2);
   const { range_min, range_max } = ranges.at(-1)!;
-  const gripper = { openTicks: range_max, closedTicks: range_min };
-  return { motors: feetechLeader(middles), gripper, model: 'so101', hasSpring: false };
+  return { motors: feetechLeader(middles), gripper: { openTicks: range_max, closedTicks: range_min } };
 }
 
 function jointsSink(given: Given, model: RobotModel, rig: Rig | null): JointsSink | null {

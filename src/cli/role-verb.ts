@@ -1,5 +1,5 @@
 import type { Companion } from '../app/fleet/companion.ts';
-import { ownPorts } from '../app/operator-ports.ts';
+import { ownPorts, portGate } from '../app/operator-ports.ts';
 import { preflight } from '../app/preflight.ts';
 import { EndedEarly, startRole } from '../app/role.ts';
 import { TeleopError } from '../core/errors.ts';
@@ -64,12 +64,18 @@ export function roleVerb(
         ([name, { key, set = (value: string) => value }]) => `${key}=${set(String(given.values[name]))}`,
       );
       const name = String(given.values['rig'] ?? 'demo');
-      const loaded = await loadRole(role, name, [...given.overrides, ...overrides]);
-      for (const note of loaded.notes) console.error(`farhand: ${note}`);
-      const arm = given.values['arm'];
-      const config = typeof arm === 'string' ? oneArm(loaded.config, arm) : loaded.config;
-      const json = given.values['json'] === true;
-      return runRole(role, config, json, describe, (await fleet?.companion(given, config)) ?? null);
+      const bound = role === 'operator' ? await portGate() : () => {};
+      try {
+        const loaded = await loadRole(role, name, [...given.overrides, ...overrides]);
+        for (const note of loaded.notes) console.error(`farhand: ${note}`);
+        const arm = given.values['arm'];
+        const config = typeof arm === 'string' ? oneArm(loaded.config, arm) : loaded.config;
+        const json = given.values['json'] === true;
+        const companion = (await fleet?.companion(given, config)) ?? null;
+        return await runRole(role, config, json, describe, companion, bound);
+      } finally {
+        bound();
+      }
     },
   };
   return verb;
@@ -92,6 +98,8 @@ export async function runRole(
   json: boolean,
   describe: (info: RoleReady, rig: Rig) => string,
   companion: Companion | null = null,
+  /** Called as soon as its ports are bound. */
+  bound: () => void = () => {},
 ): Promise<number> {
   const config = companion?.rig ?? rig;
   await preflight(config, [role]);
@@ -132,6 +140,7 @@ export async function runRole(
   if (role === 'robot' && companion === null) watchKeys(config, fail);
   handle.ready.then(
     (info) => {
+      bound();
       void sendToParent({ kind: 'ready', info });
       print({ kind: 'ready', ...info }, describe(info, config));
       if (role === 'robot') announcing = announce(config, info, print);

@@ -1,7 +1,7 @@
 import type { LinkMass } from '../geometry/gravity.ts';
 import type { RobotModel } from '../geometry/robot-model.ts';
-import { RAD_PER_TICK } from '../robot/buses/dynamixel/control-table.ts';
 import type { LeaderBody } from './force-feedback.ts';
+import type { MotorFacts } from './leader-line.ts';
 
 /** `so101_leader_new_calib.urdf` of the arm's makers; the last link with trigger, moved to the flange's frame. */
 const SO101: readonly LinkMass[] = [
@@ -47,16 +47,13 @@ function originOf(joint: RobotModel['joints'][number] | undefined): readonly [nu
   return [x, y, z];
 }
 
-/** `stallNm`: of each joint's motor; `torquePercent`: how much of it may be used. */
+/** `torquePercent`: how much of each motor's torque may be used. */
 export const leaderBody = (
   model: RobotModel,
-  stallNm: (joint: number) => number,
+  { stallNm, stepRad }: MotorFacts,
   torquePercent: number,
 ): LeaderBody => ({
   model,
   links: leaderLinks(model),
-  joints: model.joints.map((_, i) => ({
-    maxNm: (stallNm(i) * torquePercent) / 100,
-    stepRad: RAD_PER_TICK,
-  })),
+  joints: model.joints.map((_, i) => ({ maxNm: (stallNm(i) * torquePercent) / 100, stepRad })),
 });

@@ -1,15 +1,20 @@
-import { MODE, REGISTER, XL330, XL330_STALL_NM } from '../robot/buses/dynamixel/control-table.ts';
+import {
+  MODE,
+  RAD_PER_TICK,
+  REGISTER,
+  XL330,
+  XL330_STALL_NM,
+} from '../robot/buses/dynamixel/control-table.ts';
 import { DYNAMIXEL_2 } from '../robot/buses/dynamixel/dynamixel-2.ts';
 import { FEETECH_STS } from '../robot/buses/feetech/feetech-scs.ts';
 import { fromSigned, SIGN_BIT, STS } from '../robot/buses/feetech/sts3215.ts';
 import { syncWrite } from '../robot/buses/servo/operations.ts';
 import type { ServoBus } from '../robot/buses/servo/servo-bus.ts';
 import type { Register, ServoProtocol } from '../robot/buses/servo/servo-protocol.ts';
+import type { MotorFacts } from './leader-line.ts';
 
 /** How the joints' motors get a torque. `ids`: those of the joints; `raw`: their positions as read. */
-export interface MotorTorque {
-  /** Largest torque of each joint's motor by its maker's list. */
-  stallNm(joint: number): number;
+export interface MotorTorque extends MotorFacts {
   /** Torque on, at zero. Also after the bus was lost. */
   begin(bus: ServoBus, ids: readonly number[], raw: readonly number[]): Promise<void>;
   /** Hot path of the leader. */
@@ -23,7 +28,7 @@ export interface MotorTorque {
   end(bus: ServoBus, ids: readonly number[]): Promise<void>;
 }
 
-/** What differs between the motors of leader arms. All have 4096 ticks a turn. */
+/** What differs between the servos of leader arms. All have 4096 ticks a turn. */
 export interface LeaderMotors {
   readonly protocol: ServoProtocol;
   readonly torqueEnable: Register;
@@ -39,6 +44,7 @@ const WATCHDOG_UNITS = 5;
 /** Goal currents. UNVERIFIED ON HARDWARE */
 const dynamixelTorque: MotorTorque = {
   stallNm: () => XL330_STALL_NM,
+  stepRad: RAD_PER_TICK,
   async begin(bus, ids) {
     await syncWrite(bus, ids, REGISTER.busWatchdog, 0);
     await syncWrite(bus, ids, REGISTER.torqueEnable, 0);
@@ -80,6 +86,7 @@ const PERMILLE = 1000;
  */
 const feetechTorque: MotorTorque = {
   stallNm: (joint) => FEETECH_STALL_NM[joint] ?? FEETECH_STALL_NM.at(-1)!,
+  stepRad: RAD_PER_TICK,
   async begin(bus, ids, raw) {
     await syncWrite(bus, ids, STS.torqueLimit, 0);
     await syncWrite(bus, ids, STS.goalPosition, raw);

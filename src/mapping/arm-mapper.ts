@@ -10,6 +10,7 @@ import { chooseFilter, filterSetting } from './filters/choose.ts';
 import type { HandPose, PoseFilter } from './filters/filter.ts';
 import { Guide, type GuideOptions } from './guide/guide.ts';
 import type { Solver, SolveStatus } from './ik/contract.ts';
+import { decoupledLead } from './ik/decoupled-serial.ts';
 import { createSolver, METHODS, type Method, methodsOf } from './ik/solver.ts';
 import type { Guidance, Mapper } from './mapper.ts';
 import {
@@ -35,9 +36,11 @@ const SINGULAR_STEP_RAD = 0.03;
 
 type Ik = 'guide' | Method;
 
-/** The frame that follows the hand: the elbow side of a decoupled wrist on family ur, else the flange. */
-const leadOf = (model: RobotModel, ik: Ik): number =>
-  (ik === 'guide' ? methodsOf(model)[0] : ik) === 'decoupled' ? 3 : model.joints.length;
+/** The frame that follows the hand: of a decoupled wrist its near side, else the flange. */
+function leadOf(model: RobotModel, ik: Ik): number {
+  if ((ik === 'guide' ? methodsOf(model)[0] : ik) !== 'decoupled') return model.joints.length;
+  return model.family === 'ur' ? 3 : decoupledLead(model);
+}
 
 export const armMapperConfig = z.strictObject({
   ik: z
@@ -84,7 +87,9 @@ export const armMapperConfig = z.strictObject({
     ),
   workspace: boxSchema
     .optional()
-    .describe('box in the base frame that bounds the target: link 3 if decoupled, else the flange'),
+    .describe(
+      'box in the base frame that bounds the target: the near side of the wrist if decoupled, else the flange',
+    ),
   filter: filterSetting,
 });
 

@@ -12,6 +12,7 @@ import { Leader } from '../../src/leader/leader.ts';
 import { DYNAMIXEL_LEADER } from '../../src/leader/leader-motors.ts';
 import { LeaderPose, leaderOpen, leaderRad } from '../../src/leader/leader-pose.ts';
 import { RctpSink } from '../../src/leader/rctp-sink.ts';
+import { ServoLine } from '../../src/leader/servo-line.ts';
 import { loadModel } from '../../src/rig/robot-models.ts';
 import { MODE, REGISTER } from '../../src/robot/buses/dynamixel/control-table.ts';
 import { openPty } from '../../src/robot/buses/pty.ts';
@@ -25,6 +26,10 @@ const GRIPPER = { openTicks: 2280, closedTicks: 1670 };
 /** In ticks: joints, then the gripper half closed. */
 const STAND = [2048, 2830, 2830, 2048, 2100, 1990, 1975];
 const skip = needs('Linux');
+const openDk1 = (port: string, springMa: number) => () =>
+  ServoLine.open({
+    ...{ port, baudRate: 1_000_000, joints: 6, gripper: GRIPPER, springMa, motors: DYNAMIXEL_LEADER },
+  });
 
 /** The flange pose in a packet, in the follower's base frame. */
 function flangeOf({ positionM, quatXyzw }: RctpPacket): { positionM: Float64Array; quat: Float64Array } {
@@ -80,17 +85,8 @@ describe('a leader arm', { skip }, () => {
       }
       throw new Error(`not among ${received.length} packets`);
     };
-    const leader = await Leader.open({
-      port: pty.path,
-      baudRate: 1_000_000,
-      joints: 6,
-      hz: 100,
-      sink: new RctpSink({ host: '127.0.0.1', port: (receiver.address() as AddressInfo).port }, model),
-      gripper: GRIPPER,
-      springMa: 100,
-      motors: DYNAMIXEL_LEADER,
-      force: null,
-    });
+    const sink = new RctpSink({ host: '127.0.0.1', port: (receiver.address() as AddressInfo).port }, model);
+    const leader = await Leader.open({ open: openDk1(pty.path, 100), hz: 100, sink, force: null });
     try {
       assertStands(await until(({ tracking }) => tracking));
       const [joint, gripper] = [motors[0]!, motors[6]!];
@@ -134,17 +130,8 @@ describe('a leader arm', { skip }, () => {
       clearInterval,
     );
     const sink = new JointsSink(port, model);
-    const own = {
-      port: pty.path,
-      baudRate: 1_000_000,
-      joints: 6,
-      hz: 100,
-      gripper: GRIPPER,
-      springMa: 0,
-      motors: DYNAMIXEL_LEADER,
-      force: null,
-    };
-    life.own(await Leader.open({ ...own, sink }), (each) => each.close());
+    const leader = await Leader.open({ open: openDk1(pty.path, 0), hz: 100, sink, force: null });
+    life.own(leader, (each) => each.close());
     const isAt = (goal: readonly number[]) =>
       rig.last.measuredRad.every((rad, i) => Math.abs(rad - goal[i]!) < 0.01);
     const reach = async (goal: readonly number[]) => {

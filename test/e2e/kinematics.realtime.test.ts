@@ -253,7 +253,7 @@ describe('farhand robots', () => {
     const rows = JSON.parse(stdout) as { name: string; joints: number; methods: string[] }[];
     const find = (name: string) => rows.find((row) => row.name === name);
     assert.deepEqual(find('ur3')?.methods, ['decoupled', 'analytic', 'numeric']);
-    assert.deepEqual(find('openarm'), { ...find('openarm'), joints: 7, methods: ['numeric'] });
+    assert.deepEqual(find('openarm'), { ...find('openarm'), joints: 7, methods: ['numeric', 'decoupled'] });
   });
 
   it('shows one, as text and as JSON', async () => {

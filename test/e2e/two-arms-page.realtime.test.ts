@@ -8,13 +8,14 @@ import { freeUdpPorts } from '../../src/wire/transports/free-ports.ts';
 import { needs } from '../needs.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 import { launchChromium } from './chromium.ts';
+import { emulateQuest, LOOPBACK_PEERS, Wearer } from './emulated-headset.ts';
 import { farhand, type Running, root, startFarhand } from './farhand.ts';
 
 const artifacts = path.join(root, 'artifacts');
 type Side = ArmTelemetry['side'];
 
 /** `farhand demo --rig two-arms` as a person uses it: one page, one keyboard, one recording. */
-describe('two arms on one page', { skip: needs('chromium'), timeout: 120_000 }, () => {
+describe('two arms on one page', { skip: needs('chromium'), timeout: 180_000 }, () => {
   const folder = temporaryFolder();
   const recordings = path.join(folder, 'recordings');
   let demo: Running;
@@ -71,7 +72,7 @@ describe('two arms on one page', { skip: needs('chromium'), timeout: 120_000 }, 
       ...['arms.silenceMs=500', ...ports],
     ]);
     url = (await demo.waitFor(/console: (http:\S+)/))[1]!;
-    browser = await launchChromium();
+    browser = await launchChromium(LOOPBACK_PEERS);
     page = await browser.newPage({ viewport: { width: 1024, height: 640 } });
     telemetryOf = () => page.evaluate<Telemetry | null>('window.__farhand?.lastTelemetry ?? null');
     await page.goto(url);
@@ -142,5 +143,60 @@ describe('two arms on one page', { skip: needs('chromium'), timeout: 120_000 }, 
     await page.keyboard.press('Escape');
     await waitFor('both stopped', (seen) => seen.arms!.every(({ robot }) => robot?.state === 'stopped'));
     await armBoth();
+  });
+
+  it('follows each hand of a headset with its arm, and each hand has a clutch of its own', async () => {
+    await page.close();
+    const context = await browser.newContext({ viewport: { width: 480, height: 270 } });
+    await emulateQuest(context);
+    page = await context.newPage();
+    telemetryOf = () => page.evaluate<Telemetry | null>('window.__farhandXr?.telemetry ?? null');
+    const wearer = new Wearer(page);
+    const places = { left: [-0.25, 1.2, -0.4], right: [0.25, 1.2, -0.4] } as const;
+    await page.goto(`${url}vr`);
+    await page.getByTestId('enter-vr').click();
+    for (const side of ['left', 'right'] as const) {
+      await wearer.place(side, places[side]);
+      await wearer.show(side, 'open');
+    }
+    await waitFor('both hands', ({ input }) => input.active === 'webxr' && input.status === 'ok');
+    /** Like a person: after a stall of a busy machine the clutch opens and closes again. */
+    const engage = async (side: Side) => {
+      for (let i = 0; i < 60; i++) {
+        const state = stateOf((await telemetryOf())!, side) ?? '';
+        if (state === 'engaged') return;
+        if (state === 'stopped') await page.evaluate('window.__farhandXr.press("reset")');
+        else if (state === 'idle') await page.evaluate('window.__farhandXr.press("arm")');
+        else {
+          await wearer.show(side, 'open');
+          await page.waitForTimeout(400);
+          await wearer.show(side, 'pinch-middle');
+        }
+        await page.waitForTimeout(600);
+      }
+      assert.fail(`${side} not engaged: ${JSON.stringify((await telemetryOf())?.arms)}`);
+    };
+    for (const [side, other] of [
+      ['left', 'right'],
+      ['right', 'left'],
+    ] as const) {
+      await engage(side);
+      const before = { [side]: await jointsOf(side), [other]: await jointsOf(other) };
+      const waving = wearer.wave(side, places[side], 3000);
+      await waitFor(
+        `the ${side} arm that follows`,
+        (seen) => movedRad(before[side]!, arm(seen, side).robot!.measuredRad) > 0.05,
+      );
+      assert.ok(movedRad(before[other]!, await jointsOf(other)) < 0.01, `the ${other} arm stayed`);
+      await waving;
+      await wearer.show(side, 'open');
+      await waitFor(`${side} holds`, (seen) => stateOf(seen, side) !== 'engaged');
+    }
+    for (const side of ['left', 'right'] as const) await engage(side);
+    await waitFor('both engaged', (seen) => seen.arms!.every(({ robot }) => robot?.state === 'engaged'));
+    for (const side of ['left', 'right'] as const) await wearer.shape(side, 'fist');
+    await waitFor('both stopped by two fists', (seen) =>
+      seen.arms!.every(({ robot }) => robot?.state === 'stopped'),
+    );
   });
 });

@@ -1,5 +1,6 @@
 import { createChain } from '../../src/geometry/chain.ts';
 import { quatAngleRad } from '../../src/geometry/frames.ts';
+import { decoupledLead } from '../../src/mapping/ik/decoupled-serial.ts';
 import type { Method } from '../../src/mapping/ik/solver.ts';
 import { loadModel } from '../../src/rig/robot-models.ts';
 
@@ -19,9 +20,10 @@ export function armOf(name: string, method: Method) {
   const model = loadModel(name);
   const chain = createChain(model);
   const aside = new Float64Array(4);
+  const lead = model.family === 'ur' ? 3 : decoupledLead(model);
   const poseInto = (qRad: ArrayLike<number>, positionM: Float64Array, quatXyzw: Float64Array): void => {
     chain.frame(qRad, chain.joints, positionM, quatXyzw);
-    if (method === 'decoupled') chain.frame(qRad, 3, positionM, aside);
+    if (method === 'decoupled') chain.frame(qRad, lead, positionM, aside);
   };
   const reachedM = new Float64Array(3);
   const reached = new Float64Array(4);

@@ -79,10 +79,13 @@ export interface Hand {
   inertia: number;
 }
 
-/**
- * One joint of a leader, held by a hand. Seven motors of 18 g and as much plastic, 10 cm from the axis on average, are about
- * 0.0025 kg·m²; the friction of a gear that can be turned by hand, 2 mN·m per rad/s.
- */
+/** A leader's joint itself. */
+export interface LeaderJoint {
+  inertia: number;
+  nmSPerRad: number;
+}
+
+/** One joint of a leader, held by a hand. */
 export class HeldLeader {
   rad: number;
   speed = 0;
@@ -92,18 +95,19 @@ export class HeldLeader {
   /** Work that the motor has done on the person and the leader, from the motion itself. */
   givenJ = 0;
   mostGivenJ = 0;
-  readonly #hand: Hand;
+  readonly #nmPerRad: number;
+  readonly #nmSPerRad: number;
   readonly #inertia: number;
 
-  constructor(hand: Hand, startRad: number) {
-    this.#hand = hand;
-    this.#inertia = 0.0025 + hand.inertia;
+  constructor(joint: LeaderJoint, hand: Hand, startRad: number) {
+    this.#nmPerRad = hand.nmPerRad;
+    this.#nmSPerRad = joint.nmSPerRad + hand.nmSPerRad;
+    this.#inertia = joint.inertia + hand.inertia;
     this.rad = this.aimRad = startRad;
   }
 
   step(): void {
-    const { nmPerRad, nmSPerRad } = this.#hand;
-    const hand = nmPerRad * (this.aimRad - this.rad) - (nmSPerRad + 0.002) * this.speed;
+    const hand = this.#nmPerRad * (this.aimRad - this.rad) - this.#nmSPerRad * this.speed;
     this.speed += ((hand + this.torqueNm) / this.#inertia) * STEP_S;
     const turn = this.speed * STEP_S;
     this.rad += turn;

@@ -5,26 +5,57 @@ import { OPERATOR_SOCKETS } from '../../src/operator/loop.ts';
 import { loadModel } from '../../src/rig/robot-models.ts';
 import { peerOf } from '../../src/wire/reactor.ts';
 import { xorshift } from '../xorshift.ts';
-import { type Hand, HeldLeader, WallDriver } from './felt-wall.ts';
+import { type Hand, HeldLeader, type LeaderJoint, WallDriver } from './felt-wall.ts';
 import { MS, SimulatedRig } from './simulated-rig.ts';
 
-const TICK_RAD = (2 * Math.PI) / 4096;
-const MAX_NM = 0.1;
 const CYCLE_MS = 5;
 const WALL_RAD = 0.2;
 /** A degree and a half: what a relaxed hand on a leader may creep. */
 const STILL_RAD = 0.025;
-const FORCE_GAIN = 0.02;
 /** The follower's own stiffness: both sides pull at each other alike. */
 const POSITION_NM_PER_RAD = 80;
-const model = loadModel('dk1');
 const LEADER = peerOf('127.0.0.1', 50_000);
 
-/** Soft: two relaxed fingers. Firm: a hand with the forearm on the table. */
-const HANDS: Record<string, Hand> = {
-  soft: { nmPerRad: 0.4, nmSPerRad: 0.01, inertia: 0.002 },
-  firm: { nmPerRad: 5, nmSPerRad: 0.1, inertia: 0.01 },
-};
+interface Kind {
+  rig: string;
+  joint: LeaderJoint;
+  stepRad: number;
+  maxNm: number;
+  forceGain: number;
+  /** From this delay on, position coupling oscillates: with less, saturated torques are too weak for the arm's inertia. */
+  positionFromMs: number;
+  hands: Record<'soft' | 'firm', Hand>;
+}
+
+/** Soft: two relaxed fingers, or a relaxed arm. Firm: a hand with the forearm on the table, or a stiff arm. */
+const KINDS: readonly Kind[] = [
+  {
+    rig: 'dk1',
+    // Seven motors of 18 g and as much plastic, 10 cm from the axis on average; the friction of a gear that can be turned by hand.
+    joint: { inertia: 0.0025, nmSPerRad: 0.002 },
+    stepRad: (2 * Math.PI) / 4096,
+    maxNm: 0.1,
+    forceGain: 0.02,
+    positionFromMs: 0,
+    hands: {
+      soft: { nmPerRad: 0.4, nmSPerRad: 0.01, inertia: 0.002 },
+      firm: { nmPerRad: 5, nmSPerRad: 0.1, inertia: 0.01 },
+    },
+  },
+  {
+    // As large as its follower: a tenth of what its motor can give, and a quarter of what the robot meets.
+    rig: 'openarm',
+    joint: { inertia: 0.12, nmSPerRad: 0.1 },
+    stepRad: 25 / 65_535,
+    maxNm: 4,
+    forceGain: 0.25,
+    positionFromMs: 50,
+    hands: {
+      soft: { nmPerRad: 12, nmSPerRad: 0.3, inertia: 0.1 },
+      firm: { nmPerRad: 80, nmSPerRad: 2, inertia: 0.3 },
+    },
+  },
+];
 
 type Coupling = 'passive' | 'bare force' | 'position';
 
@@ -39,11 +70,13 @@ interface Trial {
 }
 
 /** One way: the delay, jitter of a quarter of it and 3 ms, and one in twenty lost; then 60 ms of playout. */
-async function press(coupling: Coupling, hand: Hand, delayMs: number, seed = 7): Promise<Trial> {
+async function press(kind: Kind, coupling: Coupling, hand: Hand, delayMs: number, seed = 7): Promise<Trial> {
   const random = xorshift(seed);
+  const { maxNm, stepRad, forceGain } = kind;
+  const model = loadModel(kind.rig);
   let wall!: WallDriver;
   const rig = await SimulatedRig.create({
-    rig: 'dk1',
+    rig: kind.rig,
     overrides: [
       'operator.input=joints',
       'robot.groundZM=null',
@@ -56,17 +89,17 @@ async function press(coupling: Coupling, hand: Hand, delayMs: number, seed = 7):
     },
   });
   rig.impair = () => (random() < 0.05 ? null : (delayMs + (3 + 0.25 * delayMs) * random()) * MS);
-  const leader = new HeldLeader(hand, 0);
+  const leader = new HeldLeader(kind.joint, hand, model.homeRad[0]!);
   const force = new ForceFeedback(
-    { model, links: [], joints: model.joints.map(() => ({ maxNm: MAX_NM, stepRad: TICK_RAD })) },
-    { forceGain: FORCE_GAIN, gravityGain: 0 },
+    { model, links: [], joints: model.joints.map(() => ({ maxNm, stepRad })) },
+    { forceGain, gravityGain: 0 },
   );
   const qRad = Float64Array.from(model.homeRad);
   const view = rig.operator.loop.robot;
   let seenNs = Number.NEGATIVE_INFINITY;
   const trial: Trial = { swingRad: 0, mostGivenJ: 0, mostNm: 0, topRadS: 0, states: new Set() };
   const cycle = (follows: boolean): void => {
-    qRad[0] = Math.round(leader.rad / TICK_RAD) * TICK_RAD;
+    qRad[0] = Math.round(leader.rad / stepRad) * stepRad;
     const text = JSON.stringify({ jointsRad: [...qRad], gripper: 0, clutch: follows });
     const bytes = new TextEncoder().encode(text);
     const nowNs = rig.nowNs;
@@ -86,10 +119,10 @@ async function press(coupling: Coupling, hand: Hand, delayMs: number, seed = 7):
     force.turn(nowNs, qRad, follows);
     const error = view.state.positionsRad[0]! - qRad[0]!;
     const plain =
-      coupling === 'position' ? POSITION_NM_PER_RAD * error : FORCE_GAIN * view.state.externalNm[0]!;
+      coupling === 'position' ? POSITION_NM_PER_RAD * error : forceGain * view.state.externalNm[0]!;
     const isOn = follows && view.state.state === 'engaged';
     leader.torqueNm =
-      coupling === 'passive' ? force.torquesNm[0]! : isOn ? Math.max(-MAX_NM, Math.min(MAX_NM, plain)) : 0;
+      coupling === 'passive' ? force.torquesNm[0]! : isOn ? Math.max(-maxNm, Math.min(maxNm, plain)) : 0;
     trial.mostNm = Math.max(trial.mostNm, Math.abs(leader.torqueNm));
   };
   const run = (ms: number, follows: boolean, each: () => void = () => {}): void => {
@@ -123,23 +156,29 @@ async function press(coupling: Coupling, hand: Hand, delayMs: number, seed = 7):
 }
 
 /** What a reversal can give away before the filtered speed has followed it: three cycles, one of delay, and an encoder's step. */
-const overdraftJ = ({ topRadS }: Trial): number => MAX_NM * (4 * topRadS * CYCLE_MS * 1e-3 + TICK_RAD);
+const overdraftJ = ({ maxNm, stepRad }: Kind, { topRadS }: Trial): number =>
+  maxNm * (4 * topRadS * CYCLE_MS * 1e-3 + stepRad);
 
-describe('a wall felt through a leader', () => {
-  for (const delayMs of [0, 20, 50, 100, 200]) {
-    for (const [name, hand] of Object.entries(HANDS))
-      it(`gives a ${name} hand no energy, ${delayMs} ms each way`, async () => {
-        const felt = await press('passive', hand, delayMs);
-        assert.deepEqual([...felt.states], ['engaged']);
-        assert.ok(felt.mostGivenJ <= overdraftJ(felt), `${felt.mostGivenJ} J of ${overdraftJ(felt)}`);
-        assert.ok(felt.swingRad < STILL_RAD, `swings by ${felt.swingRad} rad`);
-        assert.ok(felt.mostNm > 0.4 * MAX_NM && felt.mostNm <= MAX_NM, `${felt.mostNm} N·m`);
-      });
-    for (const coupling of ['bare force', 'position'] as const)
-      it(`oscillates with ${coupling}, ${delayMs} ms each way`, async () => {
-        const trial = await press(coupling, HANDS['soft']!, delayMs);
-        assert.ok(trial.swingRad > 2 * STILL_RAD, `swings by ${trial.swingRad} rad`);
-        assert.ok(trial.mostGivenJ > 3 * overdraftJ(trial), `${trial.mostGivenJ} J`);
-      });
-  }
-});
+for (const kind of KINDS)
+  describe(`a wall felt through a leader of ${kind.rig}`, () => {
+    const { maxNm, hands } = kind;
+    for (const delayMs of [0, 20, 50, 100, 200]) {
+      for (const [name, hand] of Object.entries(hands))
+        it(`gives a ${name} hand no energy, ${delayMs} ms each way`, async () => {
+          const felt = await press(kind, 'passive', hand, delayMs);
+          const mostJ = overdraftJ(kind, felt);
+          assert.deepEqual([...felt.states], ['engaged']);
+          assert.ok(felt.mostGivenJ <= mostJ, `${felt.mostGivenJ} J of ${mostJ}`);
+          assert.ok(felt.swingRad < STILL_RAD, `swings by ${felt.swingRad} rad`);
+          assert.ok(felt.mostNm > 0.4 * maxNm && felt.mostNm <= maxNm, `${felt.mostNm} N·m`);
+        });
+      for (const coupling of ['bare force', 'position'] as const) {
+        if (coupling === 'position' && delayMs < kind.positionFromMs) continue;
+        it(`oscillates with ${coupling}, ${delayMs} ms each way`, async () => {
+          const trial = await press(kind, coupling, hands.soft, delayMs);
+          assert.ok(trial.swingRad > 2 * STILL_RAD, `swings by ${trial.swingRad} rad`);
+          assert.ok(trial.mostGivenJ > 3 * overdraftJ(kind, trial), `${trial.mostGivenJ} J`);
+        });
+      }
+    }
+  });

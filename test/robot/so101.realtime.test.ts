@@ -13,6 +13,7 @@ import { packageRoot } from '../../src/files/package-root.ts';
 import { JointsSink } from '../../src/leader/joints-sink.ts';
 import { Leader } from '../../src/leader/leader.ts';
 import { feetechLeader } from '../../src/leader/leader-motors.ts';
+import { ServoLine } from '../../src/leader/servo-line.ts';
 import { loadModel } from '../../src/rig/robot-models.ts';
 import { FEETECH_STS } from '../../src/robot/buses/feetech/feetech-scs.ts';
 import { serialLine } from '../../src/robot/buses/servo/serial-line.ts';
@@ -130,11 +131,10 @@ describe('an SO-101', { skip: needs('Linux') }, () => {
     });
     await new Promise<void>((resolve) => socket.bind(0, '127.0.0.1', resolve));
     const gripper = { openTicks: 3400, closedTicks: 2000 };
-    const leader = await Leader.open({
-      ...{ port, baudRate: 1_000_000, joints: 5, hz: 100, gripper, springMa: 0, force: null },
-      sink: new JointsSink(socket.address().port, model),
-      motors: feetechLeader([2048, 2048, 2048, 2048, 2081]),
-    });
+    const motors = feetechLeader([2048, 2048, 2048, 2048, 2081]);
+    const line = { port, baudRate: 1_000_000, joints: 5, gripper, springMa: 0, motors };
+    const sink = new JointsSink(socket.address().port, model);
+    const leader = await Leader.open({ open: () => ServoLine.open(line), hz: 100, sink, force: null });
     life.own(leader, (each) => each.close());
     const swing = () => Math.max(...seen) - Math.min(...seen);
     for (let i = 0; i < 100 && !(swing() > 0.6); i++) await sleep(50);

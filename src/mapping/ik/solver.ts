@@ -3,6 +3,7 @@ import type { RobotModel } from '../../geometry/robot-model.ts';
 import { createAnalyticSolver } from './analytic.ts';
 import type { ClosedSolver, NumericSolver, Solver, SolverOptions } from './contract.ts';
 import { createDecoupledSolver } from './decoupled.ts';
+import { SerialDecoupledSolver } from './decoupled-serial.ts';
 import { createNumericSolver } from './numeric.ts';
 
 export const METHODS = ['decoupled', 'analytic', 'numeric'] as const;
@@ -12,14 +13,15 @@ export type Method = (typeof METHODS)[number];
 export function methodsOf(model: RobotModel): readonly Method[] {
   if (model.family === 'ur') return METHODS;
   if (model.family === 'hand') return [];
-  return model.family === 'piper' ? ['analytic', 'numeric'] : ['numeric'];
+  if (model.family === 'piper') return ['analytic', 'numeric'];
+  return model.joints.length >= 6 ? ['numeric', 'decoupled'] : ['numeric'];
 }
 
-export function createSolver(
-  model: RobotModel,
-  method: 'analytic' | 'decoupled',
-  options?: SolverOptions,
-): ClosedSolver;
+/** Whether a method's solver can list all solutions. */
+export const isClosed = (model: RobotModel, method: Method): boolean =>
+  method === 'analytic' || (method === 'decoupled' && model.family === 'ur');
+
+export function createSolver(model: RobotModel, method: 'analytic', options?: SolverOptions): ClosedSolver;
 export function createSolver(model: RobotModel, method: 'numeric', options?: SolverOptions): NumericSolver;
 export function createSolver(model: RobotModel, method: Method, options?: SolverOptions): Solver;
 export function createSolver(model: RobotModel, method: Method, options: SolverOptions = {}): Solver {
@@ -31,6 +33,7 @@ export function createSolver(model: RobotModel, method: Method, options: SolverO
           ? 'A hand needs no solver: it is retargeted joint by joint.'
           : `Use ${known.join(' or ')}; a closed form needs family ur or piper.`,
     });
-  if (method === 'decoupled') return createDecoupledSolver(model, options);
+  if (method === 'decoupled')
+    return model.family === 'ur' ? createDecoupledSolver(model, options) : new SerialDecoupledSolver(model);
   return method === 'analytic' ? createAnalyticSolver(model, options) : createNumericSolver(model, options);
 }

@@ -65,6 +65,7 @@ export class CanBus {
   readonly #options: CanBusOptions;
   readonly #clock: Clock;
   readonly #connection: Reconnecting<CanLink>;
+  readonly #waiting = new Set<() => void>();
   #cycle: NodeJS.Timeout | undefined;
   #bits = 0;
   #windowBits = 0;
@@ -130,14 +131,23 @@ export class CanBus {
     return this.send(frames);
   }
 
-  /** Polls `isDone` every few milliseconds; false on timeout or when the bus is down. */
-  async until(isDone: () => boolean, timeoutMs: number): Promise<boolean> {
+  /** Looks at `isDone` after every frame and every few milliseconds; false on timeout or when the bus is down. */
+  until(isDone: () => boolean, timeoutMs: number): Promise<boolean> {
+    if (isDone()) return Promise.resolve(true);
     const endNs = this.#clock.nowNs() + timeoutMs * 1e6;
-    while (!isDone()) {
-      if (!this.isUp || this.#clock.nowNs() > endNs) return false;
-      await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
-    }
-    return true;
+    return new Promise((resolve) => {
+      const end = (isSo: boolean): void => {
+        clearInterval(timer);
+        this.#waiting.delete(look);
+        resolve(isSo);
+      };
+      const look = (): void => {
+        if (isDone()) end(true);
+        else if (!this.isUp || this.#clock.nowNs() > endNs) end(false);
+      };
+      const timer = setInterval(look, LOOK_MS);
+      this.#waiting.add(look);
+    });
   }
 
   /** Calls `turn` repeatedly until the bus is closed, for devices that send only when polled. */
@@ -163,6 +173,7 @@ export class CanBus {
         this.stats.received++;
         this.#bits += this.#bitsOf(frame);
         this.#options.onFrame(frame);
+        for (const look of this.#waiting) look();
       },
       onError: (what) => {
         this.stats.errors++;

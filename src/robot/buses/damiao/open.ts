@@ -1,10 +1,11 @@
 import { TeleopError } from '../../../core/errors.ts';
 import type { Clock } from '../../../core/time/clock.ts';
 import type { RobotModel } from '../../../geometry/robot-model.ts';
-import type { CanBackend } from '../can.ts';
+import type { CanBackend, CanBus } from '../can.ts';
 import { canBackend } from '../open-can.ts';
 import { DAMIAO_BITRATE, DamiaoArmDriver } from './arm-driver.ts';
-import type { ArmSpec } from './arm-spec.ts';
+import type { ArmSpec, MotorSpec } from './arm-spec.ts';
+import type { DamiaoFeedback } from './feedback.ts';
 import { REGISTER, readFrame, refreshFrame } from './frames.ts';
 import { arePlausible, isOfType, type MotorLimits, typesWith } from './motors.ts';
 
@@ -24,14 +25,26 @@ export async function openDamiaoArm(
   checkModel(spec, model);
   const driver = await DamiaoArmDriver.connect(spec, model, clock, backend);
   try {
-    await readLimits(driver, spec);
-    checkLimits(driver, spec, model);
-    await awaitFeedback(driver, spec);
+    await identifyMotors(driver, spec, model);
     return driver;
   } catch (error) {
     driver.dispose();
     throw error;
   }
+}
+
+/** Motors on a bus, and what they last reported. */
+export interface DamiaoMotors {
+  readonly bus: CanBus;
+  readonly feedback: DamiaoFeedback;
+  readonly motors: readonly MotorSpec[];
+}
+
+/** All must reply and be of the expected types; from then on their feedback counts. */
+export async function identifyMotors(arm: DamiaoMotors, spec: ArmSpec, model: RobotModel): Promise<void> {
+  await readLimits(arm, spec);
+  checkLimits(arm, spec, model);
+  await awaitFeedback(arm, spec);
 }
 
 function checkModel(spec: ArmSpec, model: RobotModel): void {
@@ -43,7 +56,7 @@ function checkModel(spec: ArmSpec, model: RobotModel): void {
   );
 }
 
-async function readLimits({ bus, feedback, motors }: DamiaoArmDriver, spec: ArmSpec): Promise<void> {
+async function readLimits({ bus, feedback, motors }: DamiaoMotors, spec: ArmSpec): Promise<void> {
   const missing = (register: number) => motors.filter((_, i) => feedback.register(i, register) === undefined);
   const open = () => LIMIT_REGISTERS.some((register) => missing(register).length > 0);
   for (let i = 0; i < TRIES && open(); i++) {
@@ -69,7 +82,7 @@ async function readLimits({ bus, feedback, motors }: DamiaoArmDriver, spec: ArmS
 }
 
 /** A motor with another scale would misread every angle, speed and torque. */
-function checkLimits({ feedback, motors }: DamiaoArmDriver, spec: ArmSpec, model: RobotModel): void {
+function checkLimits({ feedback, motors }: DamiaoMotors, spec: ArmSpec, model: RobotModel): void {
   motors.forEach(({ name, type, direction, offsetRad }, i) => {
     const reported: MotorLimits = {
       positionRad: feedback.register(i, REGISTER.positionMax)!,
@@ -95,7 +108,7 @@ function checkLimits({ feedback, motors }: DamiaoArmDriver, spec: ArmSpec, model
   });
 }
 
-async function awaitFeedback({ bus, feedback, motors }: DamiaoArmDriver, spec: ArmSpec): Promise<void> {
+async function awaitFeedback({ bus, feedback, motors }: DamiaoMotors, spec: ArmSpec): Promise<void> {
   const answered = () => feedback.oldestNs(motors.length) > Number.NEGATIVE_INFINITY;
   for (let waitedMs = 0; waitedMs < FEEDBACK_MS; waitedMs += REPLY_MS) {
     bus.send(motors.map(({ id }) => refreshFrame(id, spec.fd)));

@@ -1,0 +1,170 @@
+import { type Chain, createChain, TRANSFORM_SIZE } from '../../geometry/chain.ts';
+import type { RobotModel } from '../../geometry/robot-model.ts';
+import type { Solver } from './contract.ts';
+import { createLeastSquares, type LeastSquares } from './least-squares.ts';
+import { poseError } from './pose-error.ts';
+import { createTarget, isFiniteSeed } from './target.ts';
+
+/** The last joints, reserved for the orientation. */
+const WRIST = 3;
+const MAX_ITERATIONS = 40;
+/** Converged below this, in metres or radians; counts as on target below `ARRIVED`. */
+const DONE = 1e-9;
+const ARRIVED = 1e-5;
+/** A joint turns no more than this per iteration. */
+const MAX_STEP_RAD = 0.3;
+/** A step that improves the cost by less than this share ends the search. */
+const STALLED = 1e-6;
+const MIN_DAMPING = 1e-9;
+const MOVED_M = 1e-6;
+const PROBES_RAD = [0.3, -0.5, 0.8];
+
+/** The furthest frame whose origin does not move when the last three joints turn: where the wrist begins. */
+export function decoupledLead(model: RobotModel): number {
+  const joints = model.joints.length;
+  const chain = createChain(model);
+  const rest = new Float64Array(3 * (joints + 1));
+  const turned = rest.slice();
+  chain.linkOrigins(model.homeRad, rest);
+  chain.linkOrigins(
+    model.homeRad.map((rad, i) => rad + (i < joints - WRIST ? 0 : PROBES_RAD[i - joints + WRIST]!)),
+    turned,
+  );
+  const moves = (frame: number): boolean =>
+    [0, 1, 2].some((k) => Math.abs(turned[3 * frame + k]! - rest[3 * frame + k]!) > MOVED_M);
+  let lead = joints;
+  while (lead > joints - WRIST && moves(lead)) lead--;
+  return lead;
+}
+
+/** Joints `first` to `first + count`, moved until their three errors are gone. */
+interface Stage {
+  first: number;
+  count: number;
+  squares: LeastSquares;
+  jacobian: Float64Array;
+  minRad: Float64Array;
+  maxRad: Float64Array;
+}
+
+/**
+ * Decoupled mapping for an arm of six or more joints of any structure: all but the last three place the origin of
+ * `decoupledLead`, by the least motion from the seed, then the last three turn the flange. Turning the hand never moves
+ * the first joints.
+ */
+export class SerialDecoupledSolver implements Solver {
+  readonly #chain: Chain;
+  readonly #lead: number;
+  readonly #place: Stage;
+  readonly #turn: Stage;
+  readonly #target: ReturnType<typeof createTarget>;
+  readonly #matrix = new Float64Array(9);
+  readonly #placeM = new Float64Array(3);
+  readonly #frames: Float64Array;
+  readonly #axes: Float64Array;
+  readonly #pose = new Float64Array(TRANSFORM_SIZE);
+  readonly #error = new Float64Array(6);
+  readonly #rows = new Float64Array(6);
+  readonly #qRad: Float64Array;
+  readonly #triedRad: Float64Array;
+
+  constructor(model: RobotModel) {
+    const joints = model.joints.length;
+    this.#chain = createChain(model);
+    this.#lead = decoupledLead(model);
+    this.#place = stageOf(model, 0, joints - WRIST);
+    this.#turn = stageOf(model, joints - WRIST, WRIST);
+    // The flange's own frame is turned, and the position is that of another frame: the tool need not be removed.
+    const bare = { ...model, tool: { xyzM: [0, 0, 0], rpyRad: [0, 0, 0] } } satisfies RobotModel;
+    this.#target = createTarget(bare, this.#matrix, this.#placeM);
+    this.#frames = new Float64Array(TRANSFORM_SIZE * (joints + 1));
+    this.#axes = new Float64Array(6 * joints);
+    this.#qRad = new Float64Array(joints);
+    this.#triedRad = new Float64Array(joints);
+  }
+
+  solve(
+    positionM: Float64Array,
+    quatXyzw: Float64Array,
+    seedRad: Float64Array,
+    outRad: Float64Array,
+  ): 'ok' | 'clamped' | 'bad-input' {
+    const q = this.#qRad;
+    if (!isFiniteSeed(seedRad, q.length) || !this.#target.place(positionM, quatXyzw)) return 'bad-input';
+    for (let i = 0; i < q.length; i++) q[i] = seedRad[i]!;
+    const isPlaced = this.#descend(this.#place);
+    const isTurned = this.#descend(this.#turn);
+    for (let i = 0; i < q.length; i++) outRad[i] = q[i]!;
+    return isPlaced && isTurned ? 'ok' : 'clamped';
+  }
+
+  /** Levenberg–Marquardt with joints locked at their limits. True if the error is gone. */
+  #descend(stage: Stage): boolean {
+    const { first, count, squares, minRad, maxRad, jacobian } = stage;
+    const [q, tried] = [this.#qRad, this.#triedRad];
+    const best = q.subarray(first, first + count);
+    for (let i = 0; i < count; i++) best[i] = Math.min(Math.max(best[i]!, minRad[i]!), maxRad[i]!);
+    let errorSq = this.#evaluate(stage, q);
+    let damping = 1e-3;
+    for (let i = 0; i < MAX_ITERATIONS && errorSq > DONE * DONE; i++) {
+      squares.damping[0] = damping * errorSq + MIN_DAMPING * errorSq;
+      this.#rows.set(this.#error);
+      squares.solve(jacobian, this.#rows, best, minRad, maxRad);
+      let largestRad = 0;
+      for (let j = 0; j < count; j++) largestRad = Math.max(largestRad, Math.abs(squares.stepRad[j]!));
+      const scale = largestRad > MAX_STEP_RAD ? MAX_STEP_RAD / largestRad : 1;
+      tried.set(q);
+      for (let j = 0; j < count; j++)
+        tried[first + j] = Math.min(Math.max(best[j]! + scale * squares.stepRad[j]!, minRad[j]!), maxRad[j]!);
+      const triedSq = this.#evaluate(stage, tried);
+      if (triedSq < errorSq) {
+        q.set(tried);
+        const isStalled = errorSq - triedSq < STALLED * errorSq;
+        errorSq = triedSq;
+        if (isStalled) break;
+        damping = Math.max(damping / 4, MIN_DAMPING);
+      } else {
+        errorSq = this.#evaluate(stage, q);
+        damping *= 16;
+        if (damping > 1e9) break;
+      }
+    }
+    return errorSq < ARRIVED * ARRIVED;
+  }
+
+  /** Error and Jacobian of a stage at `qRad`; returns the squared error. */
+  #evaluate(stage: Stage, qRad: Float64Array): number {
+    const { first, count, jacobian } = stage;
+    const [frames, axes, error] = [this.#frames, this.#axes, this.#error];
+    this.#chain.framesAndAxes(qRad, frames, axes);
+    const isPlace = first === 0;
+    const frame = isPlace ? this.#lead : qRad.length;
+    for (let i = 0; i < TRANSFORM_SIZE; i++) this.#pose[i] = frames[frame * TRANSFORM_SIZE + i]!;
+    poseError(this.#pose, this.#placeM, this.#matrix, error);
+    for (let i = 0; i < 3; i++) error[isPlace ? 3 + i : i] = 0;
+    const at = isPlace ? 0 : 3;
+    for (let j = 0; j < count; j++) {
+      const axis = 6 * (first + j);
+      const [x, y, z] = [axes[axis]!, axes[axis + 1]!, axes[axis + 2]!];
+      const px = this.#pose[3]! - axes[axis + 3]!;
+      const py = this.#pose[7]! - axes[axis + 4]!;
+      const pz = this.#pose[11]! - axes[axis + 5]!;
+      jacobian[j] = isPlace ? y * pz - z * py : 0;
+      jacobian[count + j] = isPlace ? z * px - x * pz : 0;
+      jacobian[2 * count + j] = isPlace ? x * py - y * px : 0;
+      jacobian[3 * count + j] = isPlace ? 0 : x;
+      jacobian[4 * count + j] = isPlace ? 0 : y;
+      jacobian[5 * count + j] = isPlace ? 0 : z;
+    }
+    return error[at]! ** 2 + error[at + 1]! ** 2 + error[at + 2]! ** 2;
+  }
+}
+
+const stageOf = ({ joints }: RobotModel, first: number, count: number): Stage => ({
+  first,
+  count,
+  squares: createLeastSquares(count),
+  jacobian: new Float64Array(6 * count),
+  minRad: Float64Array.from(joints.slice(first, first + count), ({ minRad }) => minRad),
+  maxRad: Float64Array.from(joints.slice(first, first + count), ({ maxRad }) => maxRad),
+});
