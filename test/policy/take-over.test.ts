@@ -40,6 +40,27 @@ describe('taking over from a policy', () => {
     assert.equal(trial.commands.at(-1)!.source, 'person');
   });
 
+  it('from a leader arm, the robot moves slowly from where the policy was to the leader’s pose, then follows it', async () => {
+    const trial = await TakeOverTrial.create(9);
+    trial.policyEngages();
+    trial.run(300);
+    const before = trial.commands.length;
+    trial.isLeaderFollowed = true;
+    trial.run(4000);
+    const own = trial.commands.slice(before).filter(({ source }) => source === 'person');
+    assert.ok(own.length > 380 && own.every(({ intervention }) => intervention));
+    const { jointsRad } = trial.rig.operator.loop.sampler.hand.sample;
+    const { rad } = own.at(-1)!;
+    assert.ok(
+      rad.every((each, i) => Math.abs(each - jointsRad[i]!) < 0.02),
+      `${rad} is not ${jointsRad}`,
+    );
+    trial.leaderHandBacks++;
+    trial.policyEngages();
+    trial.run(100);
+    assert.equal(trial.commands.at(-1)!.source, 'policy', 'its held clutch does not take over again');
+  });
+
   it('keeps the gripper until the person has reached its value', async () => {
     const trial = await TakeOverTrial.create(6);
     trial.policyEngages();
