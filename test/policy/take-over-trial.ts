@@ -48,7 +48,7 @@ export class TakeOverTrial {
   isArmFlagHeld = false;
   /** Enter was pressed in the leader arm's terminal. */
   isLeaderFollowed = false;
-  leaderHandBacks = 0;
+  #leaderHandBacks = 0;
 
   static async create(seed: number, clutch = false): Promise<TakeOverTrial> {
     const trial = new TakeOverTrial(await SimulatedRig.create({ overrides: OVERRIDES }), seed);
@@ -83,20 +83,36 @@ export class TakeOverTrial {
 
   /** As `farhand policy` does it: an open clutch first, the pose as it stands, then its own motion. */
   policyEngages(): void {
+    this.policyBegins();
+    for (let i = 0; i < 60 && this.rig.state !== 'engaged'; i++) this.run(STEP_MS);
+    assert.equal(this.rig.state, 'engaged');
+  }
+
+  policyBegins(): void {
     this.#policyClutch = false;
     this.#targetRad = [...this.rig.robot.loop.supervisor.reading.positionsRad];
     this.run(120);
     this.#policyClutch = true;
-    for (let i = 0; i < 60 && this.rig.state !== 'engaged'; i++) this.run(STEP_MS);
-    assert.equal(this.rig.state, 'engaged');
   }
 
   policyLetsGo(): void {
     this.#policyClutch = false;
   }
 
+  /** A defect of a program or of a leader's motors: the next pose is anywhere. */
+  leap(who: 'policy' | 'leader'): void {
+    const rad = who === 'policy' ? this.#targetRad : this.#leaderRad;
+    for (let i = 0; i < rad.length; i++) rad[i] = 12 * (this.#random() - 0.5);
+  }
+
   takeOver(): void {
     this.#request({ kind: 'take-over' });
+  }
+
+  /** b and Enter in the leader's terminal. */
+  leaderHandsBack(): void {
+    this.isLeaderFollowed = false;
+    this.#leaderHandBacks++;
   }
 
   handBack(): void {
@@ -127,7 +143,7 @@ export class TakeOverTrial {
       this.#leaderRad[i] = Math.max(minRad, Math.min(maxRad, rad + 0.004 * (this.#random() - 0.5)));
     });
     const target = { jointsRad: this.#leaderRad, gripper: 0.2, clutch: this.isLeaderFollowed };
-    const bytes = new TextEncoder().encode(encodeTarget({ ...target, handBacks: this.leaderHandBacks }));
+    const bytes = new TextEncoder().encode(encodeTarget({ ...target, handBacks: this.#leaderHandBacks }));
     this.rig.network.inject(LEADER, this.rig.operator.peers[SOCKET.leader]!, bytes);
   }
 
@@ -203,7 +219,7 @@ export async function handOvers(
       'hold',
       'an open clutch, or a hand that is gone, holds; the policy does not go on',
     );
-    if (how === 'leader') trial.leaderHandBacks++;
+    if (how === 'leader') trial.leaderHandsBack();
     else trial.handBack();
     trial.commands.length = 0;
   }

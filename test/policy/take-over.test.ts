@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { takeOverStory } from './take-over-story.ts';
 import { handOvers, TakeOverTrial } from './take-over-trial.ts';
 
 describe('taking over from a policy', () => {
@@ -55,10 +56,16 @@ describe('taking over from a policy', () => {
       rad.every((each, i) => Math.abs(each - jointsRad[i]!) < 0.02),
       `${rad} is not ${jointsRad}`,
     );
-    trial.leaderHandBacks++;
+    trial.leaderHandsBack();
     trial.policyEngages();
     trial.run(100);
-    assert.equal(trial.commands.at(-1)!.source, 'policy', 'its held clutch does not take over again');
+    assert.equal(trial.commands.at(-1)!.source, 'policy');
+  });
+
+  it('whatever people, programs and defects do in any order: no step, no limit exceeded, and no policy that nobody handed back to', async () => {
+    let takeOvers = 0;
+    for (let seed = 1; seed <= 6; seed++) takeOvers += await takeOverStory(seed, 60);
+    assert.ok(takeOvers > 0);
   });
 
   it('keeps the gripper until the person has reached its value', async () => {
