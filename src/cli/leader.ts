@@ -29,9 +29,10 @@ export const leaderVerb: Verb = {
   usage:
     '--port PATH [--motors dynamixel|feetech|damiao] [--calibration FILE] [--classic] [--to HOST:PORT | --joints PORT | rig=NAME [--arm SIDE] [key=value …]] [--model NAME] [--hz HZ] [--baud BAUD] [--spring MA]',
   about:
-    'Uses a leader arm of Dynamixel, Feetech or Damiao motors as an input: as a hand over RCTP, or joint by joint to the input "joints".',
-  details: `With --joints, an operator on this machine with operator.input=joints maps the joints one to one. Press Enter to make the
-robot follow, slowly at first until it reaches the leader's pose; press Enter again to let go.
+    'Uses a leader arm of Dynamixel, Feetech or Damiao motors as an input: as a hand over RCTP, or joint by joint to the input "leader".',
+  details: `With --joints, an operator on this machine with operator.input=leader maps the joints one to one. Press Enter to make the
+robot follow, slowly at first until it reaches the leader's pose; press Enter again to let go. While a policy drives, Enter takes
+over, and b and Enter hand back.
 
 With rig=NAME the port, the gains and limits of the leader's torques come from the rig (operator.leader). All are off by default.
 With operator.leader.forceGain the leader's joints feel what the robot meets, while it follows. The torque is passive: it
@@ -48,7 +49,7 @@ A leader of Damiao motors (OpenArm, VLAI L1) is on a CAN bus: --port socketcan:c
     'farhand leader --port /dev/ttyUSB1 --to 127.0.0.1:8889',
     'farhand leader --port /dev/ttyUSB0 rig=dk1 operator.leader.forceGain=0.02 operator.leader.gravityGain=0.6',
     'farhand leader --port socketcan:can2 --motors damiao rig=openarm operator.leader.gravityGain=0.8',
-    'farhand leader --port /dev/ttyACM1 --motors feetech --calibration leader.json --joints 4773',
+    'farhand leader --port /dev/ttyACM1 --motors feetech --calibration leader.json --joints 4774',
   ],
   options: {
     port: {
@@ -64,7 +65,7 @@ A leader of Damiao motors (OpenArm, VLAI L1) is on a CAN bus: --port socketcan:c
     joints: {
       type: 'string',
       value: 'PORT',
-      about: 'send joint by joint to the input "joints" on this port',
+      about: 'send joint by joint to the input "leader" (or "joints") on this port',
     },
     rig: {
       ...RIG_OPTION,
@@ -104,7 +105,7 @@ A leader of Damiao motors (OpenArm, VLAI L1) is on a CAN bus: --port socketcan:c
     const sink = joints ?? new RctpSink(target(String(given.values['to'] ?? '127.0.0.1:8888')), model);
     const leader = await Leader.open({ open: arm.open, hz, sink, force });
     console.log(`leader on ${port} → ${sink.name}`);
-    if (joints !== null) onEnter(() => console.log(joints.toggle() ? 'following' : 'let go'));
+    if (joints !== null) onLine(joints);
     const endForce = rig === null || force === null ? () => {} : feel(rig, given, force);
     await ended;
     endForce();
@@ -226,12 +227,13 @@ function feetechArm(calibration: unknown): Pick<ServoLineOptions, 'motors' | 'gr
 
 function jointsSink(given: Given, model: RobotModel, rig: Rig | null): JointsSink | null {
   const named = numberOption(given, 'joints', 1, 65_535);
-  const ofRig = rig?.operator.inputs['joints']?.['port'];
+  const inputs = rig?.operator.inputs;
+  const ofRig = (inputs?.['leader'] ?? inputs?.['joints'])?.['port'];
   const port = named ?? (given.values['to'] === undefined && ofRig !== undefined ? Number(ofRig) : null);
   if (port === null) {
     if (rig === null || given.values['to'] !== undefined) return null;
-    throw new TeleopError('bad-config', `rig ${rig.name} has no port for the input "joints"`, {
-      hint: 'Set operator.inputs.joints.port here and for the operator.',
+    throw new TeleopError('bad-config', `rig ${rig.name} has no port for the input "leader"`, {
+      hint: 'Set operator.inputs.leader.port here and for the operator.',
     });
   }
   if (given.values['to'] === undefined) return new JointsSink(port, model);
@@ -241,9 +243,13 @@ function jointsSink(given: Given, model: RobotModel, rig: Rig | null): JointsSin
 }
 
 /** Listens for lines, not bytes: the end of stdin is no key press. */
-function onEnter(toggle: () => void): void {
-  console.log('Press Enter to follow, and again to let go.');
-  createInterface({ input: process.stdin }).on('line', toggle);
+function onLine(joints: JointsSink): void {
+  console.log('Press Enter to follow, and again to let go. b and Enter: let go, and hand back to a policy.');
+  createInterface({ input: process.stdin }).on('line', (line) => {
+    if (line.trim() === 'b') joints.handBack();
+    else if (joints.toggle()) return console.log('following');
+    console.log('let go');
+  });
 }
 
 function target(text: string): { host: string; port: number } {

@@ -1,4 +1,5 @@
 import { demoCameras } from '../app/run-demo.ts';
+import { checkFit } from '../policy/fit.ts';
 import { openPolicyFrames } from '../policy/frames.ts';
 import { openPolicy, policyAddress } from '../policy/open-policy.ts';
 import type { PolicyCounts } from '../policy/player.ts';
@@ -6,7 +7,7 @@ import { policyFps, REQUEST_ROWS } from '../policy/rate.ts';
 import { runPolicy } from '../policy/run.ts';
 import { datasetFps } from '../record/lerobot/dataset-fps.ts';
 import { loadRig } from '../rig/rig.ts';
-import { loadModel } from '../rig/robot-models.ts';
+import { rigModel } from '../rig/robot-models.ts';
 import { expectWords, type Given, JSON_OPTION, numberOption, RIG_OPTION, type Verb } from './arguments.ts';
 import { onEndRequest } from './process.ts';
 
@@ -55,7 +56,7 @@ closes a clutch takes over at once; \`farhand ask hand-back\` or a button hands 
     const added = given.values['cameras'] === true ? demoCameras(rig, given.overrides) : [];
     const { config } = loadRig(rig, [...added, ...given.overrides]);
     const json = given.values['json'] === true;
-    loadModel(config.model);
+    const { name, joints } = rigModel(config);
     const settings = {
       task: String(given.values['task'] ?? ''),
       everyRows: numberOption(given, 'every', 1, 100) ?? REQUEST_ROWS,
@@ -70,8 +71,11 @@ closes a clutch takes over at once; \`farhand ask hand-back\` or a button hands 
     onEndRequest(() => stop.abort());
     const policy = await openPolicy(address);
     const { cameras, frames, close } = await openPolicyFrames(config);
+    let trouble = '';
     try {
-      const fps = policyFps(policy.facts, hz, (text) => console.error(text));
+      const warn = (text: string) => console.error(`farhand: ${text}`);
+      checkFit(policy.facts, { name, joints: joints.map((joint) => joint.name), cameras }, warn);
+      const fps = policyFps(policy.facts, hz, warn);
       const counts = await runPolicy({
         rig: config,
         ...settings,
@@ -80,10 +84,13 @@ closes a clutch takes over at once; \`farhand ask hand-back\` or a button hands 
         cameras,
         frames,
         stop: stop.signal,
-        onCounts: (counts) =>
-          json || process.stderr.isTTY !== true || process.stderr.write(`\r\x1b[K${countsText(counts)}`),
+        onCounts: (counts, why) => {
+          trouble = why;
+          if (!json && process.stderr.isTTY === true) process.stderr.write(`\r\x1b[K${countsText(counts)}`);
+        },
       });
       if (process.stderr.isTTY && !json) process.stderr.write('\r\x1b[K');
+      if (trouble !== '') console.error(`farhand: the last failure: ${trouble}`);
       console.log(json ? JSON.stringify(counts) : countsText(counts));
       return 0;
     } finally {

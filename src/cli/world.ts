@@ -6,11 +6,13 @@ import { TeleopError } from '../core/errors.ts';
 import { percentiles } from '../core/statistics/percentiles.ts';
 import { wilson } from '../core/statistics/wilson.ts';
 import { askOperator } from '../desk/ask.ts';
+import { checkFit } from '../policy/fit.ts';
 import { openPolicy } from '../policy/open-policy.ts';
 import type { Policy } from '../policy/policy.ts';
 import { policyFps, REQUEST_ROWS } from '../policy/rate.ts';
+import { cameraNames } from '../rig/camera-channel.ts';
 import { loadRig } from '../rig/rig.ts';
-import { loadModel } from '../rig/robot-models.ts';
+import { loadModel, rigModel } from '../rig/robot-models.ts';
 import { PROFILES, type ProfileName } from '../wire/emulator/profiles.ts';
 import { armFacts } from '../world/arm-facts.ts';
 import { loadMujoco } from '../world/mujoco.ts';
@@ -217,9 +219,12 @@ function policySettings(given: Given, task: Task, { facts }: Policy, inputs: str
     ...DEMO_CAMERAS,
     ...given.overrides,
   ]).config;
+  const { name, joints } = rigModel(rig);
+  const warn = (text: string) => console.error(`farhand: ${text}`);
+  checkFit(facts, { name, joints: joints.map((joint) => joint.name), cameras: cameraNames(rig) }, warn);
   return {
     rig,
-    fps: policyFps(facts, numberOption(given, 'hz', 1, 100), (text) => console.error(text)),
+    fps: policyFps(facts, numberOption(given, 'hz', 1, 100), warn),
     everyRows: numberOption(given, 'every', 1, 100) ?? REQUEST_ROWS,
     inferenceMs: numberOption(given, 'inference', 0, 5000) ?? 0,
     link: linkOf(given),
@@ -344,6 +349,6 @@ function print(json: boolean, row: Record<string, unknown>): void {
 function entryText([key, value]: [string, unknown]): string {
   if (Array.isArray(value)) return `${key} ${value.join(' to ')}`;
   if (typeof value !== 'object' || value === null) return `${key} ${value}`;
-  const counts = Object.entries(value).map(([name, count]) => `${name} ${count}`);
+  const counts = Object.entries(value).map(entryText);
   return `${key} ${counts.length === 0 ? 'none' : counts.join(', ')}`;
 }

@@ -1,11 +1,12 @@
 import { createSocket, type Socket } from 'node:dgram';
 import type { RobotModel } from '../geometry/robot-model.ts';
+import type { JointTarget } from '../input/joint-targets.ts';
 import type { LeaderSink } from './sink.ts';
 
 const HOST = '127.0.0.1';
 
 /**
- * Sends the leader's joints, one to one, to the `joints` input of an operator on this machine. The follower
+ * Sends the leader's joints, one to one, to the input `leader` or `joints` of an operator on this machine. The follower
  * moves only while a person holds it engaged: it first drives slowly to the leader's pose. Any loss ends the
  * engagement.
  */
@@ -17,6 +18,7 @@ export class JointsSink implements LeaderSink {
   readonly #jointsRad: number[];
   #closed = 1;
   #follows = false;
+  #handBacks = 0;
   #isOpen = true;
 
   constructor(port: number, model: RobotModel) {
@@ -35,6 +37,12 @@ export class JointsSink implements LeaderSink {
   toggle(): boolean {
     this.#follows = !this.#follows;
     return this.#follows;
+  }
+
+  /** Lets the policy that was interrupted drive again. */
+  handBack(): void {
+    this.#follows = false;
+    this.#handBacks++;
   }
 
   /** Clamped to the follower's range: a leader may be turned further. */
@@ -58,11 +66,15 @@ export class JointsSink implements LeaderSink {
 
   #send(): Promise<void> {
     if (!this.#isOpen) return Promise.resolve();
-    const text = JSON.stringify({
+    const text = encodeTarget({
       jointsRad: this.#jointsRad,
       gripper: this.#closed,
       clutch: this.#follows,
+      handBacks: this.#handBacks,
     });
     return new Promise((resolve) => this.#socket.send(text, this.#port, HOST, () => resolve()));
   }
 }
+
+/** The bytes of one message. */
+export const encodeTarget = (target: JointTarget): string => JSON.stringify(target);

@@ -70,6 +70,8 @@ function head(length: number, code: number, out: Uint8Array[]): void {
 }
 
 const MAX_DEPTH = 16;
+/** Of a message, including the keys: reading more would take this process seconds. Arrays of numbers are one value. */
+const MAX_VALUES = 100_000;
 
 /** Reads one value; throws for anything but a whole, valid message. Maps become objects without a prototype. */
 export function unpack(bytes: Uint8Array): unknown {
@@ -83,6 +85,7 @@ class Reader {
   readonly #view: DataView;
   readonly #bytes: Uint8Array;
   #at = 0;
+  #values = 0;
 
   constructor(bytes: Uint8Array) {
     this.#bytes = bytes;
@@ -95,6 +98,7 @@ class Reader {
 
   value(depth: number): unknown {
     if (depth > MAX_DEPTH) throw new Error('nested too deeply');
+    if (++this.#values > MAX_VALUES) throw new Error(`the message has more than ${MAX_VALUES} values`);
     const code = this.#number('getUint8', 1);
     if (code < 0x80) return code;
     if (code < 0x90) return this.#map(code & 15, depth);

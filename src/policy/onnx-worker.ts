@@ -24,13 +24,16 @@ export type OnnxAnswer =
 const { file, facts } = workerData as OnnxStart;
 const post = (answer: OnnxAnswer) => parentPort?.postMessage(answer);
 
+interface Output {
+  type: string;
+  dims: readonly number[];
+  data: unknown;
+}
+
 /** What is used of `onnxruntime-node`, which is not installed by default: it takes 290 MB. */
 interface Runtime {
   InferenceSession: {
-    create(
-      file: string,
-      options: object,
-    ): Promise<{ run(feeds: object): Promise<{ actions?: { data: unknown } }> }>;
+    create(file: string, options: object): Promise<{ run(feeds: object): Promise<{ actions?: Output }> }>;
   };
   Tensor: new (type: string, data: Float32Array | Uint8Array, shape: readonly number[]) => object;
 }
@@ -51,7 +54,18 @@ async function infer({ id, state, frames }: OnnxRequest): Promise<void> {
     feeds[camera] = new Tensor('uint8', Uint8Array.from(pixels), [1, facts.heightPx, facts.widthPx, 3]);
   }
   const { actions } = await session.run(feeds);
+  const why = unlike(actions);
+  if (why !== null) return post({ kind: 'failed', id, message: why });
   post({ kind: 'chunk', id, values: Float32Array.from(actions!.data as Float32Array) });
+}
+
+/** Why an output is not what the file says about itself; null: it is. */
+function unlike(actions: Output | undefined): string | null {
+  if (actions === undefined) return 'the model has no output `actions`';
+  const width = facts.joints.length + (facts.gripper ? 1 : 0);
+  const [rows, columns] = actions.dims.slice(-2);
+  if (/^float(32|64)$/.test(actions.type) && rows === facts.rows && columns === width) return null;
+  return `its output is ${actions.type} [${actions.dims.join(', ')}], not float32 [1, ${facts.rows}, ${width}] as it declares`;
 }
 
 let last: Promise<void> = Promise.resolve();

@@ -23,7 +23,7 @@ describe('MessagePack as openpi sends it', () => {
   it('an array has byte-string keys, its bytes, type and shape', () => {
     const observation = {
       state: { positionsRad: [0.5], gripper: 1 },
-      frames: { front: { bytes: Uint8Array.of(1) } },
+      frames: { front: { bytes: Uint8Array.of(1), ageMs: 41.5 } },
       task: 'sort',
     } as unknown as Observation;
     const pixels = new Uint8Array(6).fill(9);
@@ -32,11 +32,15 @@ describe('MessagePack as openpi sends it', () => {
     const array = 'de0004c40b5f5f6e6461727261795f5fc3c40464617461';
     const hex = Buffer.from(packed).toString('hex');
     assert.ok(hex.includes(`${array}c4080000003f0000803fc4056474797065d9033c6634c4057368617065dc0001`), hex);
-    const { prompt, 'observation/front': front } = unpack(new Uint8Array(packed)) as Record<string, unknown>;
-    assert.equal(prompt, 'sort');
+    const read = unpack(new Uint8Array(packed)) as Record<string, unknown>;
+    const { prompt, 'observation/front': front, 'age_ms/front': ageMs } = read;
+    assert.deepEqual([prompt, ageMs, 'observation/effort' in read], ['sort', 41.5, false]);
     assert.deepEqual(plain(front), {
       ...{ __ndarray__: true, data: plain(picture.pixels), dtype: '|u1', shape: [1, 2, 3] },
     });
+    const felt = { ...observation, state: { ...observation.state, effort: [0.5, 2] } };
+    const { 'observation/effort': effort } = unpack(pack(requestOf(felt, () => picture))) as typeof read;
+    assert.deepEqual(Buffer.from((effort as { data: Uint8Array }).data).toString('hex'), '0000003f00000040');
   });
 
   it('any bytes are a value or an error, and soon', () => {
@@ -54,6 +58,20 @@ describe('MessagePack as openpi sends it', () => {
       assert.throws(() => unpack(bytes(ANSWER).subarray(0, cut)));
     assert.throws(() => unpack(new Uint8Array(100).fill(0x91)), /deep/);
     assert.throws(() => unpack(bytes('dfffffffff')), /cut off/);
+    const many = Buffer.concat([bytes('dd00200000'), Buffer.alloc(2 ** 21)]);
+    assert.throws(() => unpack(many), /more than 100000 values/);
+  });
+
+  it('rejects answers without an array of floats in one line', () => {
+    const none = Buffer.from(pack({ actions: 'none', fps: 10 }));
+    assert.throws(
+      () => chunkOfAnswer(none),
+      /^Error: the answer has no array `actions` of float32 or float64$/,
+    );
+    for (const dtype of ['<f2', '<i8', '>f4', '|O'])
+      assert.throws(() =>
+        chunkOfAnswer(pack({ actions: { dtype, shape: [1, 1], bytes: new Uint8Array(8) } })),
+      );
   });
 
   it('rejects an answer whose bytes do not fit its shape', () => {

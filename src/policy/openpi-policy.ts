@@ -158,13 +158,15 @@ function unpacked(bytes: Uint8Array): unknown {
   return typeof value === 'object' && value !== null ? value : {};
 }
 
-/** `observation/state`: the joints, then the gripper. `observation/CAMERA`: RGB. `prompt`: the task. */
+/**
+ * `observation/state`: the joints, then the gripper. `observation/effort`: their torques, where known. `observation/CAMERA`:
+ * RGB. `age_ms/CAMERA`: how old that is, where known. `prompt`: the task.
+ */
 export function requestOf({ state, frames, task }: Observation, decode: Decode): Packable {
-  const values = Float32Array.from([...state.positionsRad, state.gripper]);
-  const stateArray: NdArray = {
-    ...{ dtype: '<f4', shape: [values.length] },
-    bytes: new Uint8Array(values.buffer),
-  };
+  const { positionsRad, gripper, effort } = state;
+  const ages = Object.entries(frames).flatMap(([camera, { ageMs }]) =>
+    ageMs == null ? [] : [[`age_ms/${camera}`, ageMs] as const],
+  );
   const pictures = Object.entries(frames).map(([camera, { bytes }]) => {
     const picture = decode(bytes);
     if (picture === null) throw new Error(`a picture of ${camera} cannot be decoded`);
@@ -172,12 +174,24 @@ export function requestOf({ state, frames, task }: Observation, decode: Decode):
     const array: NdArray = { dtype: '|u1', shape: [heightPx, widthPx, 3], bytes: pixels };
     return [`observation/${camera}`, array] as const;
   });
-  return { 'observation/state': stateArray, ...Object.fromEntries(pictures), prompt: task };
+  return {
+    'observation/state': floatsOf([...positionsRad, gripper]),
+    ...(effort == null ? {} : { 'observation/effort': floatsOf(effort) }),
+    ...Object.fromEntries([...pictures, ...ages]),
+    prompt: task,
+  };
+}
+
+function floatsOf(numbers: readonly number[]): NdArray {
+  const values = Float32Array.from(numbers);
+  return { dtype: '<f4', shape: [values.length], bytes: new Uint8Array(values.buffer) };
 }
 
 /** Throws for anything but rows of numbers. */
 export function chunkOfAnswer(bytes: Uint8Array): Chunk {
-  const { actions } = answerSchema.parse(unpack(bytes));
+  const answer = answerSchema.safeParse(unpack(bytes));
+  if (!answer.success) throw new Error('the answer has no array `actions` of float32 or float64');
+  const { actions } = answer.data;
   const { dtype, shape, data } = actions;
   const [rows, width] = [shape.at(-2) ?? 1, shape.at(-1)!];
   const size = WIDTHS[dtype]!;

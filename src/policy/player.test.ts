@@ -144,17 +144,25 @@ describe('policy player', () => {
     const own = bench();
     const { player, acts, answer, run, seen, asked } = own;
     own.engage();
-    for (const rows of [[[1]], [[1, Number.NaN]], [[1, 2, 3, 4]]]) {
+    const bad: [unknown, RegExp][] = [
+      [[[1]], /rows of 1 numbers, the robot has 2 joints/],
+      [[[1, Number.NaN]], /NaN in column 1/],
+      [[[1, 2, 3, 4]], /rows of 4 numbers/],
+      [[[-1e300, 0]], /-1.00e\+300 rad for joint 0/],
+    ];
+    for (const [rows, why] of bad) {
       run(100);
       await answer(rows);
+      assert.match(player.trouble, why);
     }
     run(100);
-    asked.at(-1)!.reject(new Error('gone'));
+    asked.at(-1)!.reject(new Error('gone\x1b[2J'));
     await turn();
+    assert.equal(player.trouble, 'gone\u{fffd}[2J', 'no escape sequences of a server');
     seen.unobserved = 'stale-camera';
     run(100);
     const { malformed, failed, skipped } = player.counts;
-    assert.deepEqual([malformed, failed], [3, 1]);
+    assert.deepEqual([malformed, failed], [4, 1]);
     assert.ok(acts.every(([rad]) => rad[0] === 0));
     assert.ok(skipped['stale-camera'] >= 9);
   });

@@ -1,8 +1,9 @@
+import { printable } from '../core/printable.ts';
 import type { Clock } from '../core/time/clock.ts';
 import { ChunkPlan } from './chunk-plan.ts';
 import { ClutchHand, type ClutchParts } from './clutch-hand.ts';
 import type { Observation, Unobserved } from './observation.ts';
-import { type Chunk, isUsable } from './policy.ts';
+import { type Chunk, whyUnusable } from './policy.ts';
 import { SlewLimit } from './slew-limit.ts';
 
 /** What became of a policy's requests and of the ticks of its plan. */
@@ -60,6 +61,8 @@ interface Open {
 
 /** One is being computed while the next travels or waits. Policies compute one at a time: more would only queue. */
 const MAX_OPEN = 2;
+/** Characters of a server's message that are kept. */
+const MAX_TROUBLE = 200;
 /** From the held pose into the first plan. */
 const EASE_NS = 0.3e9;
 /** Standing still for longer than this ends in a hold: nothing is sent until the policy answers again. */
@@ -75,6 +78,8 @@ export class PolicyPlayer {
     ...{ busy: 0, stalls: 0 },
     skipped: { 'no-robot': 0, 'stale-state': 0, 'missing-camera': 0, 'stale-camera': 0 },
   };
+  /** Why the last request failed or its answer could not be used; empty: none did. */
+  trouble = '';
   readonly hand: ClutchHand;
   readonly slew: SlewLimit;
   readonly #parts: PlayerParts;
@@ -162,6 +167,7 @@ export class PolicyPlayer {
         this.#open.delete(open);
         open.abort.abort();
         this.counts.late++;
+        this.trouble = `no answer within ${this.#parts.timeoutMs} ms`;
       }
   }
 
@@ -189,8 +195,8 @@ export class PolicyPlayer {
     let chunk: Chunk | null = null;
     try {
       chunk = await this.#parts.infer(observation, open.abort.signal);
-    } catch {
-      if (this.#open.has(open)) this.counts.failed++;
+    } catch (error) {
+      if (this.#open.has(open)) this.#fail(error as Error);
     }
     if (!this.#open.delete(open)) {
       if (chunk !== null) this.counts.outdated++;
@@ -199,10 +205,18 @@ export class PolicyPlayer {
     if (chunk !== null) this.#take(chunk, observation);
   }
 
+  #fail({ message }: Error): void {
+    this.counts.failed++;
+    // A server may write anything, also escape sequences.
+    this.trouble = printable(message).slice(0, MAX_TROUBLE);
+  }
+
   #take(chunk: Chunk, { instantNs }: Observation): void {
     const { joints, clock, rowZero, fps, onChunk, leadNs } = this.#parts;
-    if (!isUsable(chunk, joints)) {
+    const why = whyUnusable(chunk, joints);
+    if (why !== null) {
       this.counts.malformed++;
+      this.trouble = why;
       return;
     }
     if (chunk.rows === 0) {
@@ -215,6 +229,7 @@ export class PolicyPlayer {
     // A policy of single actions: the newest one holds until the next.
     if (chunk.rows > 1 && lastNs < nowNs + leadNs()) {
       this.counts.late++;
+      this.trouble = `an answer came ${((nowNs - startNs) / 1e9).toFixed(1)} s after its pictures: all its rows were past`;
       return;
     }
     this.counts.answered++;

@@ -50,9 +50,21 @@ export function chunkOf(rows: unknown): Chunk | null {
   return { rows: rows.length, width, values };
 }
 
-/** Whether a chunk can drive this many joints, with or without a gripper. */
-export function isUsable({ rows, width, values }: Chunk, joints: number): boolean {
-  if (rows === 0) return true;
-  if (width !== joints && width !== joints + 1) return false;
-  return values.length === rows * width && values.every(Number.isFinite);
+/** Larger angles are invalid for any joint, as for the input that gets them. */
+const MAX_ANGLE_RAD = 4 * Math.PI;
+
+/** Why a chunk cannot drive this many joints, with or without a gripper; null: it can. */
+export function whyUnusable({ rows, width, values }: Chunk, joints: number): string | null {
+  if (rows === 0) return null;
+  if (width !== joints && width !== joints + 1)
+    return `it answers rows of ${width} numbers, the robot has ${joints} joints`;
+  if (values.length !== rows * width)
+    return `it answers ${values.length} numbers for ${rows} rows of ${width}`;
+  for (let i = 0; i < values.length; i++) {
+    const column = i % width;
+    if (!Number.isFinite(values[i])) return `it answers ${values[i]} in column ${column}`;
+    if (column < joints && Math.abs(values[i]!) > MAX_ANGLE_RAD)
+      return `it answers ${values[i]!.toPrecision(3)} rad for joint ${column}: no joint turns that far`;
+  }
+  return null;
 }

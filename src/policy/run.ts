@@ -32,8 +32,8 @@ export interface PolicyOptions {
   stop: AbortSignal;
   /** Never drives: runs along while a person does. */
   isShadow: boolean;
-  /** Called about once a second. */
-  onCounts: (counts: PolicyCounts) => void;
+  /** Called about once a second, and at the end; `trouble`: why the last request failed, if one did. */
+  onCounts: (counts: PolicyCounts, trouble: string) => void;
 }
 
 const INPUT = 'joints';
@@ -45,8 +45,10 @@ const SEND_HZ = 100;
 /** The input's limit unless the rig sets another, and how much earlier a pause counts as noticed by it. */
 const INPUT_STALE_MS = 250;
 const MARGIN_MS = 30;
-/** After this many consecutive failures the policy counts as gone. */
+/** After this many failures without an answer the policy counts as gone … */
 const MAX_FAILED = 50;
+/** … and after this many unusable answers as one for another robot. */
+const MAX_MALFORMED = 10;
 /** Before the first receipt: link and playout of a quiet local network. */
 const FIRST_LEAD_NS = 40e6;
 
@@ -68,6 +70,7 @@ export async function runPolicy(options: PolicyOptions): Promise<PolicyCounts> {
       await power(desk, false);
     }
     await ticks(player, desk, options);
+    options.onCounts(player.counts, player.trouble);
     return player.counts;
   } finally {
     player.stop();
@@ -143,15 +146,25 @@ async function ticks(
     await sleep(Math.max(0, atMs - performance.now()));
     if (durationS !== null && performance.now() - startMs > 1000 * durationS) return;
     player.tick();
-    if (tick % SEND_HZ === 0) onCounts(player.counts);
+    if (tick % SEND_HZ === 0) onCounts(player.counts, player.trouble);
     if (player.hand.overruled)
       throw new TeleopError('policy-failed', `the robot stopped following the policy: ${stateText(desk)}`, {
         hint: 'Check the robot’s state on the page, clear what stopped it, and restart the policy.',
       });
-    const { failed, answered, idle } = player.counts;
-    if (failed >= MAX_FAILED && answered + idle === 0)
-      throw new TeleopError('policy-failed', `the policy does not answer (${failed} requests)`, {
-        hint: 'Start the policy first, and check that its address matches the one given here.',
-      });
+    checkAnswers(player);
   }
+}
+
+/** Throws if none of the policy's answers could be used so far. */
+function checkAnswers({ counts, trouble }: PolicyPlayer): void {
+  const { failed, malformed, answered, idle } = counts;
+  if (answered + idle > 0) return;
+  if (malformed >= MAX_MALFORMED)
+    throw new TeleopError('policy-failed', `the policy’s answers do not fit this robot: ${trouble}`, {
+      hint: 'Check that it was trained on this robot, with joints in radians.',
+    });
+  if (failed >= MAX_FAILED)
+    throw new TeleopError('policy-failed', `the policy does not answer (${failed} requests): ${trouble}`, {
+      hint: 'Start the policy first, and check that its address matches the one given here.',
+    });
 }

@@ -6,6 +6,7 @@ import { encodeEnvelope, XR_ENVELOPE_BYTES } from '../../src/input/codecs/webxr-
 import { testInput } from '../../src/testing/input-contract.ts';
 
 const text = (value: unknown): Uint8Array => new TextEncoder().encode(JSON.stringify(value));
+const jointTarget = (clutch: boolean) => ({ jointsRad: [0.1, -1.2, 1.3, 0, 0.5, 0], gripper: 0.25, clutch });
 
 const quest = (JSON.parse(readFileSync('test/data/openteach.json', 'utf8')) as Vectors).openteach;
 const headset = JSON.parse(readFileSync('protocol/vectors/webxr.json', 'utf8')) as { hex: string }[];
@@ -16,7 +17,8 @@ type Vectors = { openteach: { text: string }[] };
  * person has one.
  */
 const MESSAGES: Record<string, (nowNs: number) => Uint8Array> = {
-  joints: () => text({ jointsRad: [0.1, -1.2, 1.3, 0, 0.5, 0], gripper: 0.25, clutch: true }),
+  joints: () => text(jointTarget(true)),
+  leader: () => text(jointTarget(true)),
   openteach: () => new TextEncoder().encode(quest[0]!.text),
   page: () => text({ positionM: [0.1, 1.2, -0.3], quatXyzw: [0, 0, 0.6, 0.8], gripper: 0.25, clutch: true }),
   pedal: () => controls([0, 0, 0, 0, 0, 0], [30]),
@@ -34,7 +36,8 @@ const MESSAGES: Record<string, (nowNs: number) => Uint8Array> = {
 
 /** The same with the clutch open. That of a SpaceMouse opens a moment after its cap has come to rest, not by a message. */
 const RELEASED: Record<string, (nowNs: number) => Uint8Array> = {
-  joints: () => text({ jointsRad: [0.1, -1.2, 1.3, 0, 0.5, 0], gripper: 0.25, clutch: false }),
+  joints: () => text(jointTarget(false)),
+  leader: () => text(jointTarget(false)),
   page: () => text({ positionM: [0.1, 1.2, -0.3], quatXyzw: [0, 0, 0.6, 0.8], gripper: 0.25, clutch: false }),
   pedal: () => controls([0, 0, 0, 0, 0, 0], []),
   webxr: (nowNs) => twoHands(nowNs, false),

@@ -8,6 +8,7 @@ import {
   XR_ENVELOPE_BYTES,
   type XrSide,
 } from '../../src/input/codecs/webxr-codec.ts';
+import { encodeTarget } from '../../src/leader/joints-sink.ts';
 
 /** What the person does at an instant. */
 export interface Grip {
@@ -92,6 +93,16 @@ const SENDERS: Record<string, InputSender> = {
     staleMs: 250,
     loses: [],
     message: (_nowNs, _count, { closed }) => text({ jointsRad: HOME_RAD, gripper: 0.25, clutch: closed }),
+  },
+  leader: {
+    via: 'socket',
+    differBy: 'socket',
+    staleMs: 250,
+    loses: [],
+    message: (_nowNs, _count, { closed }) =>
+      new TextEncoder().encode(
+        encodeTarget({ jointsRad: HOME_RAD, gripper: 0.25, clutch: closed, handBacks: 0 }),
+      ),
   },
   openteach: {
     via: 'socket',

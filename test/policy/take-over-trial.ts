@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { emptyRctp, encodeRctp, RCTP_BYTES } from '../../src/input/codecs/rctp-codec.ts';
+import { encodeTarget } from '../../src/leader/joints-sink.ts';
 import { OPERATOR_SOCKETS } from '../../src/operator/loop.ts';
 import { writeFrame } from '../../src/wire/codecs/frame.ts';
 import { peerOf } from '../../src/wire/reactor.ts';
@@ -10,19 +11,25 @@ const OVERRIDES = [
   'operator.inputs.joints.port=4770',
   'operator.inputs.page={}',
   'operator.inputs.rctp={"armFlags":true}',
+  'operator.inputs.leader.port=4774',
   'operator.input=joints',
   'operator.autoArm=true',
 ];
 const STEP_MS = 10;
 const PROGRAM = peerOf('127.0.0.1', 50_000);
 const HEADSET = peerOf('127.0.0.1', 50_001);
+const LEADER = peerOf('127.0.0.1', 50_002);
 /** The operator's sockets of these inputs. */
-const SOCKET = { joints: OPERATOR_SOCKETS.firstInput, rctp: OPERATOR_SOCKETS.firstInput + 1 };
+const SOCKET = {
+  joints: OPERATOR_SOCKETS.firstInput,
+  rctp: OPERATOR_SOCKETS.firstInput + 1,
+  leader: OPERATOR_SOCKETS.firstInput + 2,
+};
 /** Longer than a hand must be visible before it counts, and than the flag must be held. */
 const VISIBLE_MS = 340;
 const HELD_MS = 560;
 
-/** A person at the page, a hand without a clutch (RCTP) and a policy on the input `joints`, both driven by the test, on a simulated clock. */
+/** A person at the page, a hand without a clutch (RCTP), a leader arm and a policy on the input `joints`, both driven by the test, on a simulated clock. */
 export class TakeOverTrial {
   readonly rig: SimulatedRig;
   /** Commands in the order they were published. */
@@ -30,6 +37,7 @@ export class TakeOverTrial {
   readonly #random: () => number;
   readonly #handM = [0, 1.2, -0.3];
   readonly #velocityMS = [0, 0, 0];
+  readonly #leaderRad: number[];
   #targetRad: number[];
   #policyClutch = false;
   clutch = false;
@@ -38,6 +46,9 @@ export class TakeOverTrial {
   /** The hand without a clutch; it moves all the time. */
   isHandVisible = true;
   isArmFlagHeld = false;
+  /** Enter was pressed in the leader arm's terminal. */
+  isLeaderFollowed = false;
+  #leaderHandBacks = 0;
 
   static async create(seed: number, clutch = false): Promise<TakeOverTrial> {
     const trial = new TakeOverTrial(await SimulatedRig.create({ overrides: OVERRIDES }), seed);
@@ -50,6 +61,7 @@ export class TakeOverTrial {
     this.rig = rig;
     this.#random = xorshift(seed);
     this.#targetRad = [...rig.model.homeRad];
+    this.#leaderRad = rig.model.homeRad.map((rad) => rad + 0.6 * (this.#random() - 0.5));
     rig.operator.loop.onCommand(({ positionsRad, source, intervention, engagement }) =>
       this.commands.push({ rad: [...positionsRad], source, intervention, engagement }),
     );
@@ -63,6 +75,7 @@ export class TakeOverTrial {
     for (let passed = 0; passed < ms; passed += STEP_MS) {
       if (this.isPersonSending) this.#sendHand();
       this.#sendRctp();
+      this.#sendLeader();
       this.#sendTarget();
       this.rig.runFor(STEP_MS);
     }
@@ -70,20 +83,36 @@ export class TakeOverTrial {
 
   /** As `farhand policy` does it: an open clutch first, the pose as it stands, then its own motion. */
   policyEngages(): void {
+    this.policyBegins();
+    for (let i = 0; i < 60 && this.rig.state !== 'engaged'; i++) this.run(STEP_MS);
+    assert.equal(this.rig.state, 'engaged');
+  }
+
+  policyBegins(): void {
     this.#policyClutch = false;
     this.#targetRad = [...this.rig.robot.loop.supervisor.reading.positionsRad];
     this.run(120);
     this.#policyClutch = true;
-    for (let i = 0; i < 60 && this.rig.state !== 'engaged'; i++) this.run(STEP_MS);
-    assert.equal(this.rig.state, 'engaged');
   }
 
   policyLetsGo(): void {
     this.#policyClutch = false;
   }
 
+  /** A defect of a program or of a leader's motors: the next pose is anywhere. */
+  leap(who: 'policy' | 'leader'): void {
+    const rad = who === 'policy' ? this.#targetRad : this.#leaderRad;
+    for (let i = 0; i < rad.length; i++) rad[i] = 12 * (this.#random() - 0.5);
+  }
+
   takeOver(): void {
     this.#request({ kind: 'take-over' });
+  }
+
+  /** b and Enter in the leader's terminal. */
+  leaderHandsBack(): void {
+    this.isLeaderFollowed = false;
+    this.#leaderHandBacks++;
   }
 
   handBack(): void {
@@ -108,6 +137,16 @@ export class TakeOverTrial {
     this.rig.network.inject(HEADSET, this.rig.operator.peers[SOCKET.rctp]!, bytes);
   }
 
+  #sendLeader(): void {
+    this.#leaderRad.forEach((rad, i) => {
+      const { minRad, maxRad } = this.rig.model.joints[i]!;
+      this.#leaderRad[i] = Math.max(minRad, Math.min(maxRad, rad + 0.004 * (this.#random() - 0.5)));
+    });
+    const target = { jointsRad: this.#leaderRad, gripper: 0.2, clutch: this.isLeaderFollowed };
+    const bytes = new TextEncoder().encode(encodeTarget({ ...target, handBacks: this.#leaderHandBacks }));
+    this.rig.network.inject(LEADER, this.rig.operator.peers[SOCKET.leader]!, bytes);
+  }
+
   #sendTarget(): void {
     if (this.#policyClutch && this.rig.state === 'engaged')
       this.#targetRad = this.#targetRad.map((rad, i) => {
@@ -127,11 +166,14 @@ export class TakeOverTrial {
   }
 }
 
-/** How a person may take over: by a clutch, or without one by a request or the held flag of the headset. */
-const TAKE_OVERS = ['clutch', 'request', 'arm flag'] as const;
+/** How a person may take over: by a clutch, a leader arm, or without either by a request or the held flag of the headset. */
+const TAKE_OVERS = ['clutch', 'leader', 'request', 'arm flag'] as const;
+/** Those without a clutch. */
+const CLUTCHLESS: readonly string[] = ['request', 'arm flag'];
 
 function takeOver(trial: TakeOverTrial, how: (typeof TAKE_OVERS)[number]): void {
   if (how === 'clutch') trial.clutch = true;
+  else if (how === 'leader') trial.isLeaderFollowed = true;
   else if (how === 'request') trial.takeOver();
   else trial.isArmFlagHeld = true;
   if (how !== 'arm flag') return trial.run(2 * STEP_MS);
@@ -149,11 +191,11 @@ export async function handOvers(
   const { rig } = trial;
   let [largestStepRad, takeOvers] = [0, 0];
   for (let n = 0; n < count; n++) {
-    const how = TAKE_OVERS[Math.floor(3 * trial.random())]!;
+    const how = TAKE_OVERS[Math.floor(TAKE_OVERS.length * trial.random())]!;
     trial.isHandVisible = true;
     trial.policyEngages();
     trial.run(60 + 240 * trial.random());
-    if (how !== 'clutch') trial.run(VISIBLE_MS);
+    if (CLUTCHLESS.includes(how)) trial.run(VISIBLE_MS);
     assert.equal(trial.commands.at(-1)!.source, 'policy', 'a visible hand alone does not take over');
     const before = trial.commands.length;
     takeOver(trial, how);
@@ -169,15 +211,16 @@ export async function handOvers(
     trial.policyLetsGo();
     trial.run(50 + 250 * trial.random());
     assert.equal(rig.state, 'engaged');
-    trial.clutch = false;
-    if (how !== 'clutch') trial.isHandVisible = false;
+    trial.clutch = trial.isLeaderFollowed = false;
+    if (CLUTCHLESS.includes(how)) trial.isHandVisible = false;
     trial.run(150);
     assert.equal(
       rig.state,
       'hold',
       'an open clutch, or a hand that is gone, holds; the policy does not go on',
     );
-    trial.handBack();
+    if (how === 'leader') trial.leaderHandsBack();
+    else trial.handBack();
     trial.commands.length = 0;
   }
   assert.equal(rig.robot.counters.get('limit-breach'), 0);

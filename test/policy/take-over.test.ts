@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { takeOverStory } from './take-over-story.ts';
 import { handOvers, TakeOverTrial } from './take-over-trial.ts';
 
 describe('taking over from a policy', () => {
@@ -38,6 +39,33 @@ describe('taking over from a policy', () => {
     trial.takeOver();
     trial.run(50);
     assert.equal(trial.commands.at(-1)!.source, 'person');
+  });
+
+  it('from a leader arm, the robot moves slowly from where the policy was to the leader’s pose, then follows it', async () => {
+    const trial = await TakeOverTrial.create(9);
+    trial.policyEngages();
+    trial.run(300);
+    const before = trial.commands.length;
+    trial.isLeaderFollowed = true;
+    trial.run(4000);
+    const own = trial.commands.slice(before).filter(({ source }) => source === 'person');
+    assert.ok(own.length > 380 && own.every(({ intervention }) => intervention));
+    const { jointsRad } = trial.rig.operator.loop.sampler.hand.sample;
+    const { rad } = own.at(-1)!;
+    assert.ok(
+      rad.every((each, i) => Math.abs(each - jointsRad[i]!) < 0.02),
+      `${rad} is not ${jointsRad}`,
+    );
+    trial.leaderHandsBack();
+    trial.policyEngages();
+    trial.run(100);
+    assert.equal(trial.commands.at(-1)!.source, 'policy');
+  });
+
+  it('whatever people, programs and defects do in any order: no step, no limit exceeded, and no policy that nobody handed back to', async () => {
+    let takeOvers = 0;
+    for (let seed = 1; seed <= 6; seed++) takeOvers += await takeOverStory(seed, 60);
+    assert.ok(takeOvers > 0);
   });
 
   it('keeps the gripper until the person has reached its value', async () => {

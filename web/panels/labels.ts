@@ -24,6 +24,7 @@ const INPUT_HINTS: Record<string, string> = {
   scripted: 'A simulated hand draws a figure eight, rolls its wrist, and opens and closes the gripper.',
   openteach: 'The robot follows the hand that the headset tracks, unless the app is paused.',
   rctp: 'The robot follows while the headset tracks the hand. RCTP has no clutch.',
+  leader: 'The robot follows the leader arm, joint by joint. Press Enter in its terminal.',
   webxr: 'Open this console in the headset’s browser, then enter VR.',
 };
 

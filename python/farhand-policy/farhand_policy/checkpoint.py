@@ -9,7 +9,7 @@ from lerobot.configs.policies import PreTrainedConfig
 from lerobot.policies.factory import get_policy_class, make_pre_post_processors
 from lerobot.policies.utils import populate_queues, prepare_observation_for_inference
 
-STATE, IMAGES = "observation.state", "observation.images"
+STATE, EFFORT, IMAGES = "observation.state", "observation.effort", "observation.images"
 
 
 class Checkpoint:
@@ -39,6 +39,10 @@ class Checkpoint:
             if len(state) < width:
                 raise ValueError(f"the policy needs {width} joints, the robot has {len(state)}")
             seen[STATE] = state[:width].copy()
+        # Where the rig reports it: most policies do not read it, even if it was in their dataset.
+        effort = request.get("observation/effort")
+        if EFFORT in self.config.input_features and effort is not None:
+            seen[EFFORT] = effort[: self.config.input_features[EFFORT].shape[0]].copy()
         for camera in self.cameras:
             picture = request.get(f"observation/{camera}")
             if picture is None:
@@ -60,7 +64,8 @@ class Checkpoint:
         seen = prepare_observation_for_inference(
             self.observation(request), self.device, task=request.get("prompt", ""), robot_type=""
         )
-        batch = self.before(seen)
+        # The processor adds what a dataset's row has besides, as None.
+        batch = {key: value for key, value in self.before(seen).items() if value is not None}
         if self.config.type == "diffusion":
             # It reads the last observations from its queues, which only its single-step call fills.
             batch[IMAGES] = torch.stack([batch[key] for key in self.config.image_features], dim=-4)

@@ -43,6 +43,8 @@ export interface PolicySeed {
   score: number;
   timeS: number;
   counts: PolicyCounts;
+  /** Why the last request failed, or its answer could not be used. */
+  trouble?: string;
   /** Largest joint's step in one row's time, 99th percentile: where a chunk was added, and inside chunks. */
   switchStepRad: number;
   insideStepRad: number;
@@ -142,8 +144,9 @@ export async function play(
     }
   }
   const { outcome, score, elapsedS } = stage.world;
-  const { counts } = player;
-  return { seed, success: outcome === 'done', score, timeS: elapsedS, counts, ...steps.result() };
+  const { counts, trouble } = player;
+  const done = { seed, success: outcome === 'done', score, timeS: elapsedS, counts, ...steps.result() };
+  return trouble === '' ? done : { ...done, trouble };
 }
 
 function observeStage(
