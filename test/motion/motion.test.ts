@@ -61,8 +61,9 @@ function complaints({ bounds, segments }: Case, cycles: readonly SimulatedCycle[
 }
 
 describe('the motion cases', () => {
+  // Half speed is where an arm is on time until its wrist turns back.
   for (const given of CASES)
-    for (const speedPercent of [25, 100])
+    for (const speedPercent of given.name.startsWith('cone') ? [25, 50, 100] : [25, 100])
       it(`${given.name} at ${speedPercent} % stays within its bounds and the joints’ limits`, async () => {
         const hands = handsOf(given);
         const { cycles, model, config } = await simulate(given, speedPercent, hands);

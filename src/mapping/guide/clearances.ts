@@ -35,8 +35,6 @@ const WALL_MARGIN_M = 0.002;
 const FIXED_FRAMES = 1;
 /** Frames that belong to the tool: the last ones. */
 const TOOL_FRAMES = 3;
-/** With less room than this, a part presses on another. */
-const PRESSED_M = 0.005;
 const NEAR_SHOULDER_M = 0.01;
 /** Clearance of what is not there. */
 const FAR_M = 1e3;
@@ -151,13 +149,6 @@ export class Clearances {
     for (let k = 0; k < pairs; k++)
       if (this.isShoulder[k] === 1) roomM = Math.min(roomM, this.nowM[k]! - this.marginM[k]!);
     this.shoulderNearness = 1 - Math.max(0, roomM) / NEAR_SHOULDER_M;
-  }
-
-  /** A part of the arm is about as close to another as it may be. */
-  get isPressedOnItself(): boolean {
-    for (let k = 0; k < this.#pairings.length; k++)
-      if (this.#pairings[k]!.kind === 'arm' && this.nowM[k]! - this.marginM[k]! < PRESSED_M) return true;
-    return false;
   }
 
   #measurePair({ a, b, kind, radiusM }: Pairing, k: number, outM: Float64Array): void {

@@ -19,6 +19,12 @@ const NOTHING = {
   workspace: null,
   guidedBox: null,
 };
+/** Past the base's axis at the height of the shoulder, and across. */
+const BEHIND_THE_BASE = [
+  [-0.054, -0.013, 0.235],
+  [-0.089, 0.119, 0.282],
+  [-0.029, -0.109, 0.2],
+];
 const ARMS = { ur3: 6, piper: 6, openarm: 7, xarm6: 6 } as const;
 
 class Arm {
@@ -213,6 +219,26 @@ describe('a guided motion', () => {
     arm.drag(slid, [0.21, 0.15, 0], turn);
     arm.rest(start, turn);
     assert.ok(farthest(arm.guide.qRad, arm.model.homeRad) < 0.05, `${arm.guide.qRad}`);
+  });
+
+  it('comes back to the pose it began in after a hand that went behind its base', () => {
+    const arm = new Arm('piper', { groundZM: 0 });
+    const begunRad = [...arm.guide.qRad];
+    const [home, turn] = [[...arm.placeM], arm.quatXyzw.slice()];
+    let at = home;
+    for (const to of BEHIND_THE_BASE)
+      at = arm.drag(
+        at,
+        to.map((m, i) => m - at[i]!),
+        turn,
+      );
+    at = arm.drag(
+      at,
+      home.map((m, i) => m - at[i]!),
+      turn,
+    );
+    arm.rest(home, turn);
+    assert.ok(farthest(arm.guide.qRad, begunRad) < 0.01, `${[...arm.guide.qRad]}, not ${begunRad}`);
   });
 
   it('turns the tool on its own base, within bounds, to stay with the hand, and back', () => {

@@ -159,6 +159,7 @@ export class Guide {
     this.#movedM = this.#moved();
     this.#drawHome();
     matrixFromQuat(quatXyzw, this.#wantedRotation);
+    this.#rates.turn(quatXyzw, dtS);
     if (this.#rates.isTrailing) this.#foresee(dtS);
     this.#bound(dtS);
     this.#fromRad.set(this.qRad);
@@ -278,7 +279,7 @@ export class Guide {
       const roomM = nowM[k]! - marginM[k]!;
       this.#lowM[k] = roomM > 0 ? marginM[k]! + kept * roomM : nowM[k]!;
     }
-    this.#shoulder.damp(kept, this.#clearances.isPressedOnItself);
+    this.#shoulder.damp(kept);
     this.#leastReachM = this.#reachM > 0 ? kept * this.#reachM : this.#reachM;
   }
 
@@ -374,7 +375,7 @@ export class Guide {
       this.#clearances.gradient(k, program.c, at);
     }
     const { roomM, leastM } = this.#shoulder;
-    if (roomM >= NEAR_M || leastM === Number.NEGATIVE_INFINITY) return;
+    if (roomM >= NEAR_M) return;
     const at = program.row();
     program.b[program.rows - 1] = Math.min(0, leastM - roomM);
     this.#shoulder.gradient(program.c, at);

@@ -42,26 +42,27 @@ describe('the shoulder', () => {
       }
     });
 
-  it('keeps its side from when the arm presses on itself until the wrist is away from the axis', () => {
+  it('keeps its side while engaged, on whichever it began', () => {
     const model = load('piper');
     const pose = new ArmPose(model);
     const shoulder = new Shoulder(model, pose, reachOf(model, 6)!.wrist);
-    const at = (liftRad: number, presses: boolean) => {
+    const at = (liftRad: number) => {
       pose.set(model.homeRad.with(1, liftRad).with(2, -0.3));
       shoulder.measure();
-      shoulder.damp(0.5, presses);
-      return shoulder.leastM;
+      shoulder.damp(0.5);
+      return shoulder.roomM;
     };
-    pose.set(model.homeRad);
-    shoulder.engage();
-    assert.equal(at(0.6, false), Number.NEGATIVE_INFINITY, 'free to lean over');
-    const leastM = at(0.6, true);
-    assert.ok(leastM > 0 && leastM < shoulder.roomM, `${leastM} of ${shoulder.roomM} m`);
-    assert.equal(at(0.6, false), leastM, 'still near');
-    pose.set(model.homeRad.with(1, 1.8).with(2, -1.4));
-    shoulder.measure();
-    shoulder.damp(0.5, false);
-    assert.equal(shoulder.leastM, Number.NEGATIVE_INFINITY, `${shoulder.roomM} m away`);
+    for (const beginsRad of [1, 0]) {
+      pose.set(model.homeRad.with(1, beginsRad).with(2, -0.3));
+      shoulder.engage();
+      const roomM = at(beginsRad);
+      assert.ok(
+        roomM > 0 && shoulder.leastM > 0 && shoulder.leastM < roomM,
+        `${shoulder.leastM} of ${roomM} m`,
+      );
+      const beyondM = at(1 - beginsRad);
+      assert.ok(beyondM < 0 && shoulder.leastM === beyondM, 'beyond the axis it only goes back');
+    }
   });
 
   it('of an arm with a spare joint has no such limit', () => {

@@ -3,15 +3,13 @@ import { ArmPose } from './arm-pose.ts';
 
 /** The wrist stays at least this far from the axis of the base, on the side it is on. */
 const LEAST_M = 0.02;
-/** With more room than this, the wrist is far from that axis. */
-const FAR_M = 0.15;
 /** Axes this perpendicular (cosine) form such a shoulder. */
 const PERPENDICULAR = 1e-3;
 
 /**
  * The arm's first two joints, whose axes are perpendicular: past the first axis the arm leans over its own shoulder and
- * reaches back. An arm that is pressed on itself may not find its way back from there, so its wrist keeps its side of that
- * axis and goes round. Hot path after construction: nothing allocates.
+ * reaches back. It may not find its way back from there, so while engaged its wrist keeps its side of that axis and goes
+ * round. Hot path after construction: nothing allocates.
  */
 export class Shoulder {
   /** Room between the wrist and its limit, and the least it may become until this sample; infinite if it has none. */
@@ -23,7 +21,6 @@ export class Shoulder {
   readonly #pose: ArmPose;
   readonly #at = new Float64Array(3);
   #side: 1 | -1 = 1;
-  #isKept = false;
 
   /** `wrist`: the joint whose axis passes through the wrist; null: the arm has none. */
   constructor(model: RobotModel, pose: ArmPose, wrist: number | null) {
@@ -35,7 +32,6 @@ export class Shoulder {
   engage(): void {
     if (this.#wrist < 0) return;
     this.#side = 1;
-    this.#isKept = false;
     this.measure();
     if (this.roomM + LEAST_M >= 0) return;
     this.#side = -1;
@@ -57,18 +53,9 @@ export class Shoulder {
     this.roomM = alongM - LEAST_M;
   }
 
-  /**
-   * Until this sample the room may shrink to this share, or not at all if it is used up. An arm that has not pressed on
-   * itself since the wrist was far from the axis may lean over.
-   */
-  damp(kept: number, presses: boolean): void {
-    if (presses) this.#isKept = true;
-    else if (this.roomM > FAR_M) this.#isKept = false;
-    if (this.#isKept) this.leastM = this.roomM > 0 ? kept * this.roomM : this.roomM;
-    else {
-      this.leastM = Number.NEGATIVE_INFINITY;
-      if (this.roomM < -2 * LEAST_M) this.#side = this.#side > 0 ? -1 : 1;
-    }
+  /** Until this sample the room may shrink to this share, or not at all if it is used up. */
+  damp(kept: number): void {
+    this.leastM = this.roomM > 0 ? kept * this.roomM : this.roomM;
   }
 
   /** How the room changes per joint, to `out` at `outAt`. The first joint turns the direction with the wrist. */

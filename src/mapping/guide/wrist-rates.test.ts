@@ -85,4 +85,37 @@ describe('the rates of a wrist', () => {
       { numRuns: 100 },
     );
   });
+
+  for (const { isSingular, share } of [
+    { isSingular: true, share: 0.5 },
+    { isSingular: false, share: 1.2 },
+  ])
+    it(`of a hand that turns change by ${share} of what the arm can, ${isSingular ? '' : 'not '}near a singularity`, () => {
+      const limits = {
+        minRad: every(-6),
+        maxRad: every(6),
+        velocityRadS: every(3),
+        accelerationRadS2: every(5),
+      };
+      const rates = new WristRates(JOINTS, limits, 1);
+      rates.engage();
+      const [qRad, fromRad, low, high] = [every(0), every(0), every(0), every(0)];
+      let before = 0;
+      let largest = 0;
+      for (let n = 0; n < 300; n++) {
+        const halfRad = 0.25 * n * DT_S;
+        rates.turn(Float64Array.of(0, 0, Math.sin(halfRad), Math.cos(halfRad)), DT_S);
+        low.fill(-6);
+        high.fill(6);
+        rates.bound(qRad, DT_S, isSingular, low, high);
+        fromRad.set(qRad);
+        const goal = Math.floor(n / 60) % 2 === 0 ? 1 : -1;
+        for (let i = 0; i < JOINTS; i++) qRad[i] = Math.max(low[i]!, Math.min(high[i]!, goal));
+        rates.pace(fromRad, qRad, DT_S, low, high);
+        const rate = (qRad[LAST]! - fromRad[LAST]!) / DT_S;
+        if (n > 1) largest = Math.max(largest, Math.abs(rate - before) / (5 * DT_S));
+        before = rate;
+      }
+      assert.ok(Math.abs(largest - share) < 1e-9, `${largest} of what the arm can`);
+    });
 });

@@ -15,6 +15,17 @@ const LIVELINESS = 8;
 /** … and near a singularity, where it must turn far, by what the arm can do. */
 const SINGULAR_LIVELINESS = 1;
 /**
+ * Where the hand itself turns, it speeds up and slows down by less: the arm has to run through these nodes without knowing
+ * those to come, and a wrist that turns round at once throws it off its path.
+ */
+const TURNED_LIVELINESS = 1.2;
+const TURNED_SINGULAR_LIVELINESS = 0.5;
+/** Slower than the first the hand does not turn; at the second it turns fully. It is remembered for this long. */
+const TURNS_FROM_RAD_S = 0.05;
+const TURNS_RAD_S = 0.2;
+const TURNED_S = 0.5;
+const LEAST_TURNED = 0.02;
+/**
  * An arm this far behind its nodes turns the wrist only as far as costs no time, or at this share of its speed: orientation
  * gives way before the path waits for it.
  */
@@ -56,6 +67,9 @@ export class WristRates {
   #armLoad = 0;
   /** Share of the wrist's speed that may be used. */
   #share = 1;
+  /** The hand's last orientation, and how much it turns: 0 not at all, 1 fully. */
+  readonly #handXyzw = new Float64Array(4);
+  #turned = 0;
   /** How much a joint may speed up, or slow down, in this sample, and how fast it may become. */
   #gainRadS = 0;
   #brakedRadS = 0;
@@ -75,6 +89,33 @@ export class WristRates {
     this.#rateRadS.fill(0);
     this.#behindS = this.#armLoad = 0;
     this.#share = 1;
+    this.#handXyzw.fill(0);
+    this.#turned = 0;
+  }
+
+  /** Takes the orientation that the hand asks for. */
+  turn(quatXyzw: Float64Array, dtS: number): void {
+    const last = this.#handXyzw;
+    let cosine = 0;
+    let size = 0;
+    for (let i = 0; i < 4; i++) {
+      cosine += quatXyzw[i]! * last[i]!;
+      size += last[i]! * last[i]!;
+    }
+    last.set(quatXyzw);
+    if (size === 0) return;
+    // Small angles: 2 |q − p| for unit quaternions.
+    const rateRadS = (2 * Math.sqrt(Math.max(0, 2 - 2 * Math.abs(cosine)))) / dtS;
+    const turns = Math.min(1, (rateRadS - TURNS_FROM_RAD_S) / (TURNS_RAD_S - TURNS_FROM_RAD_S));
+    const kept = this.#turned * Math.exp(-dtS / TURNED_S);
+    this.#turned = Math.max(turns, kept > LEAST_TURNED ? kept : 0);
+  }
+
+  /** By how much of what the arm can do a joint may speed up. */
+  #liveliness(isSingular: boolean): number {
+    const still = isSingular ? SINGULAR_LIVELINESS : LIVELINESS;
+    const turned = isSingular ? TURNED_SINGULAR_LIVELINESS : TURNED_LIVELINESS;
+    return still * (turned / still) ** this.#turned;
   }
 
   /** How much the orientation has to wait for an arm that is behind: 0 not at all, 1 as much as it can. */
@@ -107,10 +148,13 @@ export class WristRates {
     const haste = Math.max(LEAST_TURNING, this.#armLoad, 1 - this.#behindS / BEHIND_S);
     // Slowly: a wrist that stops at once would bend the path.
     this.#share += (Math.min(1, haste) - this.#share) * Math.min(1, dtS / HASTE_S);
+    const lively = this.#liveliness(isSingular);
+    // A joint that stops or turns back at once throws the whole arm off its path.
+    const brakes = isSingular || this.isTrailing || this.#turned > 0 ? lively : Number.POSITIVE_INFINITY;
     for (let i = this.#first; i < qRad.length; i++) {
       const now = qRad[i]!;
-      this.#gainRadS = (isSingular ? SINGULAR_LIVELINESS : LIVELINESS) * accelerationRadS2[i]! * dtS;
-      this.#brakedRadS = this.#braking(isSingular) * accelerationRadS2[i]! * dtS;
+      this.#gainRadS = lively * accelerationRadS2[i]! * dtS;
+      this.#brakedRadS = brakes * accelerationRadS2[i]! * dtS;
       this.#mostRadS = this.#share * this.#factor * velocityRadS[i]!;
       if (isSingular) this.#mostRadS = Math.min(this.#mostRadS, SINGULAR_S * accelerationRadS2[i]!);
       const up = this.#fastest(i, now, 1, maxRad[i]! - now);
@@ -121,12 +165,6 @@ export class WristRates {
       if (this.#rateRadS[i]! > 0) lowRad[i] = Math.min(lowRad[i]!, highRad[i]!);
       else highRad[i] = Math.max(lowRad[i]!, highRad[i]!);
     }
-  }
-
-  /** A joint that stops or turns back at once throws the whole arm off its path. */
-  #braking(isSingular: boolean): number {
-    if (isSingular) return SINGULAR_LIVELINESS;
-    return this.isTrailing ? LIVELINESS : Number.POSITIVE_INFINITY;
   }
 
   /** By the rate before, what is left to the goal, and the room in the joint's range. Negative: it must turn back. */
