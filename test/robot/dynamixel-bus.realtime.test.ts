@@ -17,7 +17,7 @@ import {
   write,
 } from '../../src/robot/buses/servo/operations.ts';
 import { pingPacket } from '../../src/robot/buses/servo/packets.ts';
-import { serialLine } from '../../src/robot/buses/servo/serial-line.ts';
+import { serialLine } from '../../src/robot/buses/serial-line.ts';
 import { type Exchange, ServoBus } from '../../src/robot/buses/servo/servo-bus.ts';
 import { needs } from '../needs.ts';
 import { OrcaBench } from './orca-bench.ts';

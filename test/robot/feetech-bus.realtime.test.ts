@@ -5,7 +5,7 @@ import { describe, it } from 'node:test';
 import { monotonicClock } from '../../src/core/time/clock.ts';
 import { FEETECH_SCS, FEETECH_STS } from '../../src/robot/buses/feetech/feetech-scs.ts';
 import { bulkRead, ping, read, syncRead, syncWrite, write } from '../../src/robot/buses/servo/operations.ts';
-import { serialLine } from '../../src/robot/buses/servo/serial-line.ts';
+import { serialLine } from '../../src/robot/buses/serial-line.ts';
 import { type BusOptions, ServoBus } from '../../src/robot/buses/servo/servo-bus.ts';
 import { needs } from '../needs.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
