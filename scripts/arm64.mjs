@@ -76,7 +76,8 @@ function copyCheckout() {
 
 if (!existsSync(EMULATOR)) {
   console.error(
-    'No emulator of arm64. As root: apt-get install qemu-user-static, and\n' +
+    'No emulator of arm64. As root: apt-get install qemu-user-static, and unless the system has done so\n' +
+      '  mount -t binfmt_misc binfmt_misc /proc/sys/fs/binfmt_misc\n' +
       '  cat /usr/lib/binfmt.d/qemu-aarch64.conf > /proc/sys/fs/binfmt_misc/register',
   );
   process.exit(2);

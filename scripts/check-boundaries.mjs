@@ -116,6 +116,8 @@ const OWN_TIMERS = [
   'src/input/device-files.ts',
 ];
 
+const MAX_COMPOSING_FILES = 60;
+
 const files = ['src', 'web', 'test', 'bench', 'sim']
   .filter((folder) => existsSync(folder))
   .flatMap((folder) =>
@@ -158,6 +160,12 @@ for (const file of files) {
   const lines = text.split('\n').length;
   if (lines > 500) problems.push(`${file}: ${lines} lines; files stay under 500`);
 }
+
+const composing = files.filter((file) => file.startsWith('src/app/')).length;
+if (composing > MAX_COMPOSING_FILES)
+  problems.push(
+    `src/app: ${composing} files, more than ${MAX_COMPOSING_FILES}: it only composes; what it computes belongs to a room`,
+  );
 
 for (const cycle of cyclesIn(imports)) problems.push(`import cycle: ${cycle.join(', ')}`);
 const inFolder = (file) => (existsSync(`${pluginOf(file)}/index.ts`) ? pluginOf(file) : undefined);

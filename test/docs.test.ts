@@ -55,7 +55,8 @@ for (const page of pages) {
     });
 
     it('names files that exist', () => {
-      const root = '(?:src|web|test|bench|scripts|docs|protocol|rigs|robots|bin)';
+      const root =
+        '(?:src|sim|web|test|bench|scripts|docs|protocol|rigs|robots|bin|templates|examples|deploy|python)';
       for (const name of found(new RegExp(`(?<![\\w./-])(${root}/[\\w./-]*\\w)(?![\\w/<*…-])`, 'g')))
         assert.ok(existsSync(name), `${name}: no such file`);
     });

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { type Percentiles, percentiles } from '../../src/core/statistics/percentiles.ts';
 import { monotonicClock } from '../../src/core/time/clock.ts';
 import { DYNAMIXEL_2 } from '../../src/robot/buses/dynamixel/dynamixel-2.ts';
-import { serialLine } from '../../src/robot/buses/servo/serial-line.ts';
+import { serialLine } from '../../src/robot/buses/serial-line.ts';
 import { ServoBus } from '../../src/robot/buses/servo/servo-bus.ts';
 import { HandCycle } from '../../src/robot/drivers/orca/cycle.ts';
 import { HANDS } from '../../src/robot/drivers/orca/hands.ts';

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { expectWords, type Given, JSON_OPTION, type Verb } from '../../src/cli/arguments.ts';
 import { monotonicClock } from '../../src/core/time/clock.ts';
 import { FEETECH_STS } from '../../src/robot/buses/feetech/feetech-scs.ts';
-import { serialLine } from '../../src/robot/buses/servo/serial-line.ts';
+import { serialLine } from '../../src/robot/buses/serial-line.ts';
 import { ServoBus, wireMs } from '../../src/robot/buses/servo/servo-bus.ts';
 import { ArmCycle } from '../../src/robot/drivers/so101/cycle.ts';
 import { IDS, identify } from '../../src/robot/drivers/so101/prepare.ts';

@@ -14,8 +14,10 @@ function score(entry, words) {
 }
 
 function excerpt(text, word) {
-  const at = Math.max(0, text.toLowerCase().indexOf(word) - 60);
-  return text.slice(at, at + 160);
+  const at = text.toLowerCase().indexOf(word) - 60;
+  const from = at <= 0 ? 0 : text.indexOf(' ', at) + 1;
+  const part = text.slice(from, from + 160);
+  return from + 160 < text.length ? `${part.replace(/\s\S*$/, '')} …` : part;
 }
 
 function show() {

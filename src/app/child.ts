@@ -8,7 +8,7 @@ import type { RoleReady, RoleReport } from '../messages/role-report.ts';
 
 /** Messages from a role or console process to its parent. */
 export type ChildMessage =
-  | { kind: 'ready'; info: RoleReady | { url: string } }
+  | { kind: 'ready'; info: RoleReady | { url: string; lan: string } }
   | { kind: 'transition'; from: string; to: string; cause: string }
   | { kind: 'episode'; text: string }
   /** It ends as soon as a file is saved, and gives up when saving makes no progress. */
@@ -22,7 +22,7 @@ export type ParentMessage = LinkEvent;
 export interface Child {
   readonly verb: string;
   readonly process: ChildProcess;
-  ready: Promise<RoleReady | { url: string }>;
+  ready: Promise<RoleReady | { url: string; lan: string }>;
   /** Exit code; null when a signal ended it. */
   exited: Promise<number | null>;
   report: RoleReport | null;
@@ -44,7 +44,7 @@ export function startChild(
   const bin = path.join(packageRoot, 'bin', 'farhand');
   const [command, ...rest] = at([process.execPath, bin, verb, ...args]);
   const child = spawn(command!, rest, { stdio: ['ignore', 'ignore', 'pipe', 'ipc'] });
-  const ready = deferred<RoleReady | { url: string }>();
+  const ready = deferred<RoleReady | { url: string; lan: string }>();
   const exited = deferred<number | null>();
   let errors = '';
   child.stderr?.on('data', (data: Buffer) => {

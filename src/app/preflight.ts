@@ -2,7 +2,7 @@ import { createSocket } from 'node:dgram';
 import { accessSync, constants, statSync } from 'node:fs';
 import { createServer } from 'node:net';
 import path from 'node:path';
-import { listen } from '../console/listener.ts';
+import { expectHttps, listen } from '../console/listener.ts';
 import { unwritable } from '../files/write-whole.ts';
 import { type ArmRig, armRigs } from '../rig/arms.ts';
 import type { Rig } from '../rig/rig.ts';
@@ -24,6 +24,7 @@ export async function preflight(
 ): Promise<void> {
   await checkSettings(rig, starting);
   if (starting.includes('operator')) checkFolders(rig);
+  if (starting.includes('console')) expectHttps(rig);
   if (starting.includes('console') && !except.includes('console.port')) await checkPage(rig);
   const sockets = (await Promise.all(starting.map((role) => socketsOf(rig, role)))).flat();
   for (const spec of sockets)

@@ -4,6 +4,7 @@ import { Counters } from '../core/counters.ts';
 import { deferred } from '../core/deferred.ts';
 import { hostPort } from '../core/ip-address.ts';
 import { DurationHistogram } from '../core/statistics/histogram.ts';
+import type { RobotModel } from '../geometry/robot-model.ts';
 import { DeviceFiles, type OpenFile } from '../input/device-files.ts';
 import type { EpisodeInfo } from '../messages/recording.ts';
 import { drivenFlag, type Role, stopFlag, windDownFlag } from '../messages/role-flags.ts';
@@ -16,12 +17,12 @@ import { cameraNames } from '../rig/camera-channel.ts';
 import { linkKeys, viewerKeys } from '../rig/link-keys.ts';
 import type { Rig } from '../rig/rig.ts';
 import { loadModel, rigModel } from '../rig/robot-models.ts';
+import { FlightFiles } from '../robot/flight-files.ts';
 import { keepPrior, loadPriors } from '../robot/network-memory.ts';
 import { keyId } from '../wire/secure/key-file.ts';
 import { resolveHost } from '../wire/transports/resolve-host.ts';
 import type { CameraRobot } from './camera-worker.ts';
 import { startRobotCameras } from './cameras.ts';
-import { FlightFiles } from './flight-files.ts';
 import { HandPublisher } from './hand-publisher.ts';
 import { InputRelays, type OpenRelay } from './input-relay.ts';
 import { inputRelays, inputSockets } from './open-operator.ts';
@@ -82,7 +83,7 @@ export function startRole(
   const arms = openArms(role, rig, (own) => givenKeys ?? drivingKeys(role, own, viewers));
   const [{ model, memory, keys }] = arms;
   const flights =
-    role === 'robot' ? arms.map((arm) => new FlightFiles(arm.rig, arm.model, arm.memory.flight)) : [];
+    role === 'robot' ? arms.map(({ rig, model, memory }) => openFlights(rig, model, memory)) : [];
   const video = new VideoGate((event) => void trace.then((opened) => opened?.video(event)).catch(() => {}));
   const recorder = role === 'operator' ? openRecorder(rig, arms, onEpisode, video, givenKeys) : null;
   const identity = 1 + Math.floor(Math.random() * 0x7ffffffe);
@@ -360,6 +361,17 @@ function controlThread(
     host.ready.then(ready.resolve, fail);
   }, fail);
   return { ready: ready.promise, done: done.promise };
+}
+
+function openFlights(rig: Rig, model: RobotModel, { flight }: RoleMemory): FlightFiles {
+  const place = {
+    dir: rig.trace.dir,
+    rig: rig.name,
+    model: model.name,
+    joints: model.joints.map(({ name }) => name),
+    controlHz: rig.robot.controlHz,
+  };
+  return new FlightFiles(place, flight, () => new Date());
 }
 
 /** Losing what was learnt costs the next session some delay or a stutter: worth a line, not an error. */

@@ -32,7 +32,8 @@ export interface DemoOptions {
   say: (text: string) => void;
   /** Progress of a file that is being saved at the end. */
   onSaving?: (text: string) => void;
-  onUrl: (url: string) => void;
+  /** `lan`: how other machines reach the page; empty if they cannot. */
+  onUrl: (url: string, lan: string) => void;
 }
 
 export interface DemoResult {
@@ -135,7 +136,7 @@ async function startFamily(family: Family, desk: DeskPorts, options: DemoOptions
   if (moved.length > 0) options.say(`farhand estop ${moved.join(' ')}`);
   if (options.headless) return true;
   const info = await family.start('console');
-  if ('url' in info) options.onUrl(info.url);
+  if ('url' in info) options.onUrl(info.url, info.lan);
   return true;
 }
 

@@ -22,7 +22,9 @@ export const askVerb: Verb = {
   usage: `${KINDS.join('|')} [--rig NAME|FILE] [key=value …]`,
   about:
     'Sends the operator on this machine a request, as the page’s buttons do, and waits for confirmation.',
-  details: `arm, disarm, estop and reset are confirmed by the robot's state; home, hold and teleop by the operator's mode.
+  details: `arm, disarm, estop and reset are confirmed by the robot's state; home, hold and teleop by the operator's mode;
+world starts the next round of a simulated world; take-over and hand-back switch between a person and a policy
+(docs/policies.md).
 The printed time runs until telemetry reports it, about every 33 ms. Exit code 1: not confirmed. \`farhand estop\` and
 \`farhand reset\` are short forms.`,
   examples: ['farhand ask arm', 'farhand ask hold', 'farhand ask home --within 5000'],

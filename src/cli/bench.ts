@@ -20,9 +20,13 @@ Times are from sampling to the robot acting on that command or a newer one. The 
   },
   async run(given: Given) {
     if (given.words[0] !== 'transports' || given.words.length > 1)
-      throw new TeleopError('bad-option', `there is no bench "${given.words.join(' ')}"`, {
-        hint: 'Use `farhand bench transports`; from a checkout, `npm run bench` has more.',
-      });
+      throw new TeleopError(
+        'bad-option',
+        given.words.length === 0 ? 'bench needs a name' : `there is no bench "${given.words.join(' ')}"`,
+        {
+          hint: 'Use `farhand bench transports`; from a checkout, `npm run bench` has more.',
+        },
+      );
     const progress = progressLine('comparing');
     const result = await compareTransports({
       rig: String(given.values['rig'] ?? 'demo'),

@@ -2,7 +2,7 @@ import { createInterface } from 'node:readline/promises';
 import { TeleopError } from '../core/errors.ts';
 import { monotonicClock } from '../core/time/clock.ts';
 import { DYNAMIXEL_2 } from '../robot/buses/dynamixel/dynamixel-2.ts';
-import { serialLine } from '../robot/buses/servo/serial-line.ts';
+import { serialLine } from '../robot/buses/serial-line.ts';
 import { ServoBus } from '../robot/buses/servo/servo-bus.ts';
 import { calibrateHand } from '../robot/drivers/orca/calibrate.ts';
 import { defaultCalibrationFile, readRanges, saveRanges } from '../robot/drivers/orca/calibration-file.ts';

@@ -2,7 +2,7 @@ import { TeleopError } from '../core/errors.ts';
 import { monotonicClock } from '../core/time/clock.ts';
 import { FEETECH_STS } from '../robot/buses/feetech/feetech-scs.ts';
 import { SIGN_BIT, STS, toSigned } from '../robot/buses/feetech/sts3215.ts';
-import { serialLine } from '../robot/buses/servo/serial-line.ts';
+import { serialLine } from '../robot/buses/serial-line.ts';
 import { ServoBus } from '../robot/buses/servo/servo-bus.ts';
 import { loadCalibration, saveCalibration } from '../robot/drivers/so101/calibration-file.ts';
 import { identify, set, storedCalibration } from '../robot/drivers/so101/prepare.ts';

@@ -26,9 +26,9 @@ with the code it prints. See docs/headset.md.`,
     expectWords(consoleVerb, given, 0, 0);
     if (given.values['devices']) return listDevices();
     if (given.values['forget'] !== undefined) return forgetDevice(String(given.values['forget']));
-    const lan = given.values['lan'] ? ['console.host=0.0.0.0', 'console.https=true'] : [];
+    const open = given.values['lan'] ? ['console.host=0.0.0.0', 'console.https=true'] : [];
     const rig = String(given.values['rig'] ?? 'demo');
-    const { config } = loadRig(rig, [...lan, ...given.overrides]);
+    const { config } = loadRig(rig, [...open, ...given.overrides]);
     await preflight(config, ['console']);
     const ended = new Promise<void>((resolve) => onEndRequest(resolve));
     const sendToParent = parentChannel();
@@ -38,25 +38,27 @@ with the code it prints. See docs/headset.md.`,
     process.on('message', (message: ParentMessage) => {
       if (message.kind === 'link') handle.sendLink(message.link);
     });
-    void sendToParent({ kind: 'ready', info: { url: handle.url } });
-    console.log(`console: ${handle.url}`);
-    if (handle.lan !== null) printLan(handle);
+    const lan = lanText(handle);
+    void sendToParent({ kind: 'ready', info: { url: handle.url, lan } });
+    console.log(`console: ${handle.url}\n${lan}`.trimEnd());
     await ended;
     await handle.close();
     return 0;
   },
 };
 
-export function printLan({ lan, pairing }: Pick<ConsoleHandle, 'lan' | 'pairing'>): void {
+/** How other machines reach the page, with a new pairing code, in lines; empty if they cannot. */
+export function lanText({ lan, pairing }: Pick<ConsoleHandle, 'lan' | 'pairing'>): string {
+  if (lan === null) return '';
   const { code } = pairing.issue('operator');
-  console.log(`  other machines: ${lan?.url}, headsets: ${lan?.url}vr`);
-  console.log(`  first visit: ${lan?.trustUrl} (how to trust this machine’s certificate)`);
-  console.log(`  certificate SHA-256: ${lan?.fingerprint}`);
-  if (lan !== null && process.stdout.isTTY)
-    console.log(`\n${renderUnicodeCompact(`${lan.url}pair#${code}`, { border: 2 })}`);
-  console.log(
-    `  pairing code: ${code} (valid for five minutes, for one operator; scan it with a phone or headset; more on the page under Control)`,
-  );
+  const picture = process.stdout.isTTY
+    ? `\n${renderUnicodeCompact(`${lan.url}pair#${code}`, { border: 2 })}\n`
+    : '';
+  return `  other machines: ${lan.url}, headsets: ${lan.url}vr
+  first visit: ${lan.trustUrl} (how to trust this machine’s certificate)
+  certificate SHA-256: ${lan.fingerprint}
+${picture}  pairing code: ${code} (valid for five minutes, for one operator; scan it with a phone or headset; more on the page under Control)
+`;
 }
 
 function listDevices(): number {

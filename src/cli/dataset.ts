@@ -62,7 +62,7 @@ that push adds as README.md. PLACE is hf://OWNER/NAME[@BRANCH] (HF_TOKEN, HF_END
     const decode = action === 'info' ? 'none' : given.values['decode'] === true ? 'all' : 'sample';
     restoreInterrupted(dir);
     if (!existsSync(dir))
-      throw new TeleopError('file-missing', `There is no folder ${dir}.`, {
+      throw new TeleopError('file-missing', `there is no folder ${dir}`, {
         hint: 'Give the folder of a LeRobot v3 dataset, the one that contains meta/info.json.',
       });
     const checked = await checkDataset(dir, decode);

@@ -59,8 +59,8 @@ export const demoVerb: Verb = {
       stop,
       say,
       onSaving: (text) => console.error(`farhand: ${text}`),
-      onUrl(url) {
-        say(`\n  Farhand console: ${url}\n\n  Ctrl-C ends the demo.\n`);
+      onUrl(url, lan) {
+        say(`\n  Farhand console: ${url}\n${lan}\n  Ctrl-C ends the demo.\n`);
         if (!json && given.values['no-open'] !== true) openBrowser(url);
       },
     }).catch((error: unknown) => {

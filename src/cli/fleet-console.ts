@@ -3,7 +3,7 @@ import { TeleopError } from '../core/errors.ts';
 import { startFleetConsole } from '../fleet/console/fleet-console-server.ts';
 import { loadRig } from '../rig/rig.ts';
 import { type Given, numberOption } from './arguments.ts';
-import { printLan } from './console.ts';
+import { lanText } from './console.ts';
 import { accessOf } from './fleet-actions.ts';
 import { onEndRequest, parentChannel } from './process.ts';
 
@@ -24,9 +24,9 @@ export async function fleetConsole(given: Given): Promise<number> {
   const ended = new Promise<null>((resolve) => onEndRequest(() => resolve(null)));
   const access = accessOf(given, 'me');
   const handle = await startFleetConsole(config, access);
-  void parentChannel()({ kind: 'ready', info: { url: handle.url } });
-  console.log(`fleet console: ${handle.url}`);
-  if (handle.lan !== null) printLan(handle);
+  const lan = lanText(handle);
+  void parentChannel()({ kind: 'ready', info: { url: handle.url, lan } });
+  console.log(`fleet console: ${handle.url}\n${lan}`.trimEnd());
   const reason = await Promise.race([ended, handle.ended]);
   await handle.close();
   if (reason === null) return 0;

@@ -31,12 +31,12 @@ export const leaderVerb: Verb = {
   about:
     'Uses a leader arm of Dynamixel, Feetech or Damiao motors as an input: as a hand over RCTP, or joint by joint to the input "leader".',
   details: `With --joints, an operator on this machine with operator.input=leader maps the joints one to one. Press Enter to make the
-robot follow, slowly at first until it reaches the leader's pose; press Enter again to let go. While a policy drives, Enter takes
+robot follow, slowly at first until it reaches the leader's pose; press Enter again to release it. While a policy drives, Enter takes
 over, and b and Enter hand back.
 
 With rig=NAME the port, the gains and limits of the leader's torques come from the rig (operator.leader). All are off by default.
 With operator.leader.forceGain the leader's joints feel what the robot meets, while it follows. The torque is passive: it
-never gives back more energy than the person has put in, whatever the network's delay. It ends at once when you let go, the
+never gives back more energy than the person has put in, whatever the network's delay. It ends at once when you release the robot, the
 robot holds or stops, or its state is missing for 0.1 s. With operator.leader.gravityGain the leader carries its own weight.
 
 Joints are motors 1 to N, the gripper is motor N + 1. The joints move freely; a small current holds the gripper

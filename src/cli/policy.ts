@@ -16,11 +16,12 @@ export const policyVerb: Verb = {
   usage: 'POLICY [--rig NAME|FILE] [key=value …]',
   about:
     'Lets a policy drive the running robot: sends it observations, passes its actions through the supervisor.',
-  details: `POLICY is an ONNX file, lerobot:CHECKPOINT (a LeRobot policy), or a server: ws://HOST:PORT as openpi's, http://HOST:PORT/PATH, or tcp://HOST:PORT for ZeroMQ
-REQ/REP; docs/policies.md describes each. Needs an armed robot and an operator on this machine, started with operator.inputs.joints={}. Cameras are
-those of the rig: give the same settings as for the operator. Row 0 of a reply is for the instant of its observation: rows
-that are past when it arrives are not used. A tick with a stale camera makes no request. A person who
-closes a clutch takes over at once; \`farhand ask hand-back\` or a button hands back. After another hold, restart it.`,
+  details: `POLICY is an ONNX file, lerobot:CHECKPOINT (a LeRobot policy), or a server: ws://HOST:PORT as openpi's,
+http://HOST:PORT/PATH, or tcp://HOST:PORT for ZeroMQ REQ/REP; docs/policies.md describes each. Needs an armed robot and an
+operator on this machine, started with operator.inputs.joints={}. Cameras are those of the rig: give the same settings as for
+the operator. Row 0 of a reply is for the instant of its observation: rows that are past when it arrives are not used. A tick
+with a stale camera makes no request. A person who closes a clutch takes over at once; \`farhand ask hand-back\` or a button
+hands back. After another hold, restart it.`,
   examples: [
     'farhand policy model.onnx --rig world',
     'farhand policy ws://127.0.0.1:8000 --task "stack the cubes" --hz 20',

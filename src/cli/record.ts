@@ -44,10 +44,11 @@ const WORDS: Record<Action, number> = {
 export const recordVerb: Verb = {
   name: 'record',
   usage:
-    'start|stop|discard|mark TEXT|task TEXT|label EPISODE TEXT|delete|trim|restore EPISODE|status|list [--rig NAME|FILE] [key=value …]',
+    'start|stop|discard|mark TEXT|task TEXT|label EPISODE TEXT|delete EPISODE|trim EPISODE|restore EPISODE|status|list [--rig NAME|FILE] [key=value …]',
   about:
     'Records episodes: starts, stops or discards one in the operator on this machine; labels, trims, deletes and lists them.',
   details: `mark notes in the episode that a sub-task begins, as in "grasp the cup"; an empty text ends it.
+task sets the task of the episodes that follow.
 trim keeps what was recorded between --from and --to; delete moves the episode to the folder deleted/. restore undoes both:
 the whole recording stays in deleted/ until you remove it there.
 start, stop, discard, mark, task and status send requests to the running operator, as the page does. The others

@@ -20,7 +20,7 @@ export const replayVerb: Verb = {
   about: 'Replays a recorded episode on a simulated robot, or with --robot on the running one.',
   details: `EPISODE is an .mcap file or an episode id. The robot moves slowly to the first pose, then follows the recorded
 commands. With --robot, the operator on this machine drives, through its link and the robot's supervisor; the robot must
-be armed, and the operator must have the input "joints" (operator.inputs.joints={}). Ctrl-C lets go of the robot.`,
+be armed, and the operator must have the input "joints" (operator.inputs.joints={}). Ctrl-C releases the robot.`,
   examples: [
     'farhand replay recordings/episode.mcap',
     'farhand replay recordings/episode.mcap --robot --speed 0.5',

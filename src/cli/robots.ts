@@ -29,11 +29,19 @@ function list(json: boolean): void {
     const model = loadModel(name);
     return { name, title: model.title, joints: model.joints.length, methods: methodsOf(model) };
   });
-  if (json) console.log(JSON.stringify(rows));
-  else
-    for (const { name, title, joints, methods } of rows)
-      console.log(`${name.padEnd(12)}${String(joints)} joints   ${methods.join(', ').padEnd(30)}${title}`);
+  if (json) {
+    console.log(JSON.stringify(rows));
+    return;
+  }
+  const width = widthOf(rows.map(({ name }) => name));
+  for (const { name, title, joints, methods } of rows)
+    console.log(
+      `${name.padEnd(width)}${String(joints).padStart(2)} joints   ${methods.join(', ').padEnd(30)}${title}`,
+    );
 }
+
+/** Of a column with these texts and the space behind it. */
+const widthOf = (texts: readonly string[]): number => Math.max(14, ...texts.map(({ length }) => length)) + 2;
 
 function show(name: string, json: boolean): void {
   const { model, notes } = loadModelNoted(name);
@@ -46,7 +54,8 @@ const fixed = (values: readonly number[], digits: number): string =>
 
 function modelText(model: RobotModel, notes: readonly string[]): string {
   const { capsules, workspace } = model;
-  const head = `${'joint'.padEnd(16)}${['min rad', 'max rad', 'rad/s', 'rad/s²', 'rad/s³', 'home rad'].map((text) => text.padStart(10)).join('')}  geometry`;
+  const width = widthOf([...model.joints, ...capsules].map(({ name }) => name));
+  const head = `${'joint'.padEnd(width)}${['min rad', 'max rad', 'rad/s', 'rad/s²', 'rad/s³', 'home rad'].map((text) => text.padStart(10)).join('')}  geometry`;
   return [
     `${model.name}: ${model.title}`,
     `  family     ${model.family}`,
@@ -56,22 +65,24 @@ function modelText(model: RobotModel, notes: readonly string[]): string {
     ...(workspace ? [`  workspace  ${fixed(workspace.minM, 2)} to ${fixed(workspace.maxM, 2)} m`] : []),
     '',
     head,
-    ...model.joints.map((joint, i) => jointText(joint, model.homeRad[i]!)),
+    ...model.joints.map((joint, i) => jointText(joint, model.homeRad[i]!, width)),
     '',
-    capsules.length === 0 ? 'no collision capsules' : `${'capsule'.padEnd(16)}frame   radius m   from → to m`,
+    capsules.length === 0
+      ? 'no collision capsules'
+      : `${'capsule'.padEnd(width)}frame   radius m   from → to m`,
     ...capsules.map(
       ({ name, frame, fromM, toM, radiusM }) =>
-        `${name.padEnd(16)}${String(frame).padStart(5)}${radiusM.toFixed(3).padStart(11)}   ${fixed(fromM, 3)} → ${fixed(toM, 3)}`,
+        `${name.padEnd(width)}${String(frame).padStart(5)}${radiusM.toFixed(3).padStart(11)}   ${fixed(fromM, 3)} → ${fixed(toM, 3)}`,
     ),
-    ...model.mayTouch.map(([a, b]) => `may touch       ${a}, ${b}`),
+    ...model.mayTouch.map(([a, b]) => `${'may touch'.padEnd(width)}${a}, ${b}`),
     ...notes.map((note) => `note: ${note}`),
   ].join('\n');
 }
 
-function jointText(joint: JointModel, homeRad: number): string {
+function jointText(joint: JointModel, homeRad: number, width: number): string {
   const { name, minRad, maxRad, maxVelocityRadS, maxAccelerationRadS2, maxJerkRadS3 } = joint;
   const numbers = [minRad, maxRad, maxVelocityRadS, maxAccelerationRadS2, maxJerkRadS3, homeRad];
-  return `${name.padEnd(16)}${numbers.map((value) => String(Number(value.toFixed(4))).padStart(10)).join('')}  ${geometryText(joint)}`;
+  return `${name.padEnd(width)}${numbers.map((value) => String(Number(value.toFixed(4))).padStart(10)).join('')}  ${geometryText(joint)}`;
 }
 
 function geometryText({ dh, modifiedDh, origin, axis }: JointModel): string {

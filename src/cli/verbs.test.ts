@@ -125,6 +125,12 @@ describe('command line', () => {
       /--duration=VALUE/,
     ],
     [
+      'a page beyond loopback without HTTPS',
+      ['demo', '--no-open', 'console.host=0.0.0.0'],
+      /cannot listen on 0\.0\.0\.0 without HTTPS/,
+      /Add console\.https=true/,
+    ],
+    [
       'a folder as recording',
       ['recover', 'docs'],
       /recording docs cannot be read: it is a folder/,
@@ -156,7 +162,7 @@ describe('command line', () => {
     [
       'missing credentials of a fleet',
       ['robot', '--fleet', 'nats://127.0.0.1:1', '--creds', 'none.creds'],
-      /credentials none\.creds cannot be read: ENOENT/,
+      /credentials none\.creds cannot be read: it does not exist \(ENOENT\)/,
       /fleet user NAME/,
     ],
     [

@@ -55,16 +55,19 @@ export async function openListener(
     : openLocalListener(http, rig, guard);
 }
 
+/** Throws unless the page is encrypted or stays on this machine. */
+export function expectHttps({ console: { host, https } }: Rig): void {
+  if (https || isLoopback(host)) return;
+  throw new TeleopError(
+    'not-loopback',
+    `the console cannot listen on ${host} without HTTPS, only on loopback`,
+    { hint: 'Add console.https=true, which creates its own certificate; `farhand console --lan` sets both.' },
+  );
+}
+
 async function openLocalListener(http: Server, rig: Rig, guard: ConnectionGuard): Promise<Listener> {
+  expectHttps(rig);
   const { host } = rig.console;
-  if (!isLoopback(host))
-    throw new TeleopError(
-      'not-loopback',
-      `the console cannot listen on ${host} without HTTPS, only on loopback`,
-      {
-        hint: 'Start it with --lan (console.https=true), which creates its own certificate.',
-      },
-    );
   guard.watch(http);
   guard.watchRequests(http);
   await listen(http, rig);
@@ -100,7 +103,7 @@ async function openSecureListener(
   await listen(net, rig);
   const { port } = net.address() as AddressInfo;
   const everywhere = host === '0.0.0.0' || host === '::';
-  const seen = isIP(host) !== 0 && !everywhere ? host : lanAddress(tls.addresses);
+  const seen = isIP(host) !== 0 && !everywhere ? host : lanAddress(host, tls.addresses, outsideAddresses());
   const url = `https://${hostPort(seen, port)}/`;
   const reachesSelf = everywhere || isLoopback(host);
   return {
@@ -130,10 +133,18 @@ export const isLoopback = (host: string): boolean => /^(127\.|::1$|localhost$)/.
 /**
  * An address in the certificate; else any that other machines can reach, where browsers then show a warning.
  */
-function lanAddress(certified: readonly string[]): string {
-  const all = Object.values(networkInterfaces()).flatMap((list) => list ?? []);
-  const outside = all.filter(({ internal }) => !internal).map(({ address }) => address);
-  const candidates = [...certified, ...outside.filter(isIPv4), ...outside];
+const outsideAddresses = (): string[] =>
+  Object.values(networkInterfaces())
+    .flatMap((list) => list ?? [])
+    .filter(({ internal }) => !internal)
+    .map(({ address }) => address);
+
+/** The address to print for a server on all addresses: in the certificate and IPv4 if possible; 0.0.0.0 has no IPv6. */
+export function lanAddress(host: string, certified: readonly string[], own: readonly string[]): string {
+  const candidates = [certified, own].flatMap((all) => [
+    ...all.filter(isIPv4),
+    ...(host !== '0.0.0.0' ? all.filter((address) => !isIPv4(address)) : []),
+  ]);
   return candidates.find((address) => !/^(127\.|169\.254\.|fe80:|::1$)/.test(address)) ?? '127.0.0.1';
 }
 

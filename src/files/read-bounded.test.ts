@@ -25,6 +25,10 @@ describe('a file that a person named', () => {
     const folder = temporaryFolder();
     mkdirSync(path.join(folder, 'folder'));
     assert.throws(() => readBounded(path.join(folder, 'folder')), /it is a folder/);
+    assert.throws(() => readBounded(path.join(folder, 'none')), {
+      code: 'ENOENT',
+      message: 'it does not exist (ENOENT)',
+    });
     if (process.platform === 'win32') return;
     execFileSync('mkfifo', [path.join(folder, 'pipe')]);
     assert.throws(() => readBounded(path.join(folder, 'pipe')), /not a regular file/);

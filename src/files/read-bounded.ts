@@ -10,7 +10,7 @@ const CHUNK_BYTES = 1 << 16;
  */
 export function readBounded(file: string, maxBytes = MAX_BYTES): { bytes: Buffer; mode: number } {
   // Without O_NONBLOCK, opening a pipe would wait for a writer.
-  const fd = openSync(file, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
+  const fd = opened(file, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
   try {
     const stat = fstatSync(fd);
     if (stat.isDirectory()) throw new Error('it is a folder');
@@ -18,6 +18,22 @@ export function readBounded(file: string, maxBytes = MAX_BYTES): { bytes: Buffer
     return { bytes: readAll(fd, maxBytes), mode: stat.mode };
   } finally {
     closeSync(fd);
+  }
+}
+
+const WHY: Record<string, string> = {
+  ENOENT: 'it does not exist',
+  EACCES: 'permission denied',
+};
+
+/** Node's own message repeats the path and names the system call. */
+function opened(file: string, flags: number): number {
+  try {
+    return openSync(file, flags);
+  } catch (cause) {
+    const { code = '' } = cause as NodeJS.ErrnoException;
+    if (WHY[code] === undefined) throw cause;
+    throw Object.assign(new Error(`${WHY[code]} (${code})`, { cause }), { code });
   }
 }
 

@@ -14,7 +14,7 @@ export interface EpisodeEvent {
 
 /** Limits of every ordinary motion: nobody can act on them. */
 const ORDINARY = ['', 'jerk', 'acceleration', 'engage-ramp'];
-/** A limit that passes within this is no news. */
+/** A limit that passes within this is not reported. */
 const SHORTEST_NS = 0.2e9;
 
 /** The holds, stops, limits, interventions, mistakes and sub-tasks of an episode, in order of their start. */

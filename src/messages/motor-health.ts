@@ -1,6 +1,5 @@
 /** How a motor is: fine, near a limit, or stopped by one. */
 export const MOTOR_LEVELS = ['ok', 'warning', 'stopped'] as const;
-export type MotorLevel = (typeof MOTOR_LEVELS)[number];
 
 /** Condition of the motors, one number per joint; NaN: not known. Filled in place. */
 export interface MotorHealth {

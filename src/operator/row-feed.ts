@@ -20,6 +20,20 @@ export interface RowMemory extends Flags {
   rowTraceRing: SharedArrayBuffer;
 }
 
+/** Fills in what a row has once, however many arms it has. Hot path. */
+export function beginRow(row: PackedRow, command: IssuedCommand, robot: RobotState, sync: ClockSync): void {
+  row.seq = command.seq;
+  row.sampledNs = command.sampledOperatorNs;
+  row.engaged = command.engagement > 0;
+  row.source = command.source;
+  row.intervention = command.intervention;
+  row.disagreementRad = command.disagreementRad;
+  row.supervisor = robot.state;
+  row.limitedBy = robot.limitedBy;
+  row.offsetNs = sync.offsetAt(command.sampledOperatorNs);
+  row.offsetUncertaintyNs = sync.uncertaintyNs;
+}
+
 /**
  * Passes every published command, with the state of the same instant, to the recorder's thread through shared
  * memory. Runs on the control thread: nothing waits or allocates, and without a recorder nothing happens.
@@ -43,19 +57,10 @@ export class RowFeed implements CommandRows {
   onCommand(command: IssuedCommand, robot: RobotState, sync: ClockSync): void {
     if (Atomics.load(this.#wanted, 0) === 0) return;
     const row = this.#row;
-    row.seq = command.seq;
-    row.sampledNs = command.sampledOperatorNs;
-    row.engaged = command.engagement > 0;
-    row.source = command.source;
-    row.intervention = command.intervention;
-    row.disagreementRad = command.disagreementRad;
+    beginRow(row, command, robot, sync);
     row.commandGripper = command.gripper;
     row.stateGripper = robot.gripper;
     row.gripperN = robot.gripperN;
-    row.supervisor = robot.state;
-    row.limitedBy = robot.limitedBy;
-    row.offsetNs = sync.offsetAt(command.sampledOperatorNs);
-    row.offsetUncertaintyNs = sync.uncertaintyNs;
     row.commandRad.set(command.positionsRad);
     row.stateRad.set(robot.positionsRad);
     row.stateRadS.set(robot.velocitiesRadS);

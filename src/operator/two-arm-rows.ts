@@ -7,7 +7,7 @@ import { type PackedTrace, TRACE_FIELDS } from '../messages/trace-record.ts';
 import { oneWayNs } from '../trace/segments.ts';
 import type { ClockSync } from '../wire/clock-sync.ts';
 import type { IssuedCommand } from './command-source.ts';
-import type { RowMemory } from './row-feed.ts';
+import { beginRow, type RowMemory } from './row-feed.ts';
 
 /** What an arm adds to a row: its joints, then its gripper if it has one. */
 export interface RecordedArm {
@@ -95,16 +95,7 @@ export class TwoArmRows {
 
   #begin(command: IssuedCommand, robot: RobotState, sync: ClockSync): void {
     const row = this.#row;
-    row.seq = command.seq;
-    row.sampledNs = command.sampledOperatorNs;
-    row.engaged = command.engagement > 0;
-    row.source = command.source;
-    row.intervention = command.intervention;
-    row.disagreementRad = command.disagreementRad;
-    row.supervisor = robot.state;
-    row.limitedBy = robot.limitedBy;
-    row.offsetNs = sync.offsetAt(command.sampledOperatorNs);
-    row.offsetUncertaintyNs = sync.uncertaintyNs;
+    beginRow(row, command, robot, sync);
     // Grippers are among the joints.
     row.commandGripper = row.stateGripper = row.gripperN = Number.NaN;
   }

@@ -143,7 +143,7 @@ async function attempt<T>(path: string, operation: () => Promise<T>): Promise<T>
   } catch (cause) {
     if ((cause as NodeJS.ErrnoException).code === 'ENOENT') {
       const hint = 'Check the path; a run writes its traces to its traces directory: ls traces';
-      throw new TeleopError('file-missing', `There is no file ${path}.`, { hint, cause });
+      throw new TeleopError('file-missing', `there is no file ${path}`, { hint, cause });
     }
     const hint = 'Give a trace file (robot_trace_*.jsonl), not a directory, and check that you may read it.';
     throw new TeleopError('file-unreadable', `${path} cannot be read: ${(cause as Error).message}`, {

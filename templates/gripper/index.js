@@ -33,7 +33,7 @@ class NetworkGripper {
   /** @type {number} */ #silenceNs;
   #position = Number.NaN;
   #target = Number.NaN;
-  #heardNs = Number.NaN;
+  #answeredNs = Number.NaN;
   #isDisposed = false;
   /** @type {NodeJS.Timeout} */ #timer;
 
@@ -47,8 +47,8 @@ class NetworkGripper {
     this.#timer = setInterval(() => this.#poll(), POLL_MS);
   }
 
-  get isHeard() {
-    return !Number.isNaN(this.#heardNs);
+  get hasAnswered() {
+    return !Number.isNaN(this.#answeredNs);
   }
 
   /** @param {number} nowNs @returns {TickStatus} */
@@ -65,7 +65,7 @@ class NetworkGripper {
   read(nowNs, out) {
     if (this.#isDisposed) return 'fault';
     if (this.fault === '' && this.#isSilent(nowNs)) this.fault = 'the gripper does not answer';
-    out.robotNs = this.#heardNs;
+    out.robotNs = this.#answeredNs;
     out.position = this.#position;
     return this.fault === '' ? 'ok' : 'fault';
   }
@@ -96,7 +96,7 @@ class NetworkGripper {
 
   /** @param {number} nowNs */
   #isSilent(nowNs) {
-    return !(nowNs - this.#heardNs < this.#silenceNs);
+    return !(nowNs - this.#answeredNs < this.#silenceNs);
   }
 
   #poll() {
@@ -116,7 +116,7 @@ class NetworkGripper {
       return;
     }
     this.#position = position;
-    this.#heardNs = this.#clock.nowNs();
+    this.#answeredNs = this.#clock.nowNs();
   }
 }
 
@@ -128,9 +128,9 @@ export default defineGripper({
     socket.connect(port, host);
     await once(socket, 'connect');
     const gripper = new NetworkGripper(socket, clock, silenceMs);
-    for (let ms = 0; ms < OPEN_MS && !gripper.isHeard; ms += POLL_MS)
+    for (let ms = 0; ms < OPEN_MS && !gripper.hasAnswered; ms += POLL_MS)
       await new Promise((resolve) => setTimeout(resolve, POLL_MS));
-    if (gripper.isHeard) return gripper;
+    if (gripper.hasAnswered) return gripper;
     gripper.dispose();
     throw new TeleopError('bus-failed', `the gripper at ${host}:${port} does not answer`, {
       hint: 'Check its power and cable, then robot.gripperOptions.host and port.',

@@ -7,6 +7,7 @@ import { monotonicClock } from '../../src/core/time/clock.ts';
 import { REGISTER } from '../../src/robot/buses/dynamixel/control-table.ts';
 import { DYNAMIXEL_2, rebootPacket, statusPacket } from '../../src/robot/buses/dynamixel/dynamixel-2.ts';
 import { openPty, type Pty } from '../../src/robot/buses/pty.ts';
+import { serialLine } from '../../src/robot/buses/serial-line.ts';
 import {
   bulkRead,
   ping,
@@ -18,7 +19,6 @@ import {
 } from '../../src/robot/buses/servo/operations.ts';
 import { PacketParser } from '../../src/robot/buses/servo/packet-parser.ts';
 import { pingPacket } from '../../src/robot/buses/servo/packets.ts';
-import { serialLine } from '../../src/robot/buses/servo/serial-line.ts';
 import { type Exchange, ServoBus } from '../../src/robot/buses/servo/servo-bus.ts';
 import { HANDS } from '../../src/robot/drivers/orca/hands.ts';
 import { HandPreparation } from '../../src/robot/drivers/orca/prepare.ts';

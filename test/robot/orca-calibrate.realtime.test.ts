@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import { TeleopError } from '../../src/core/errors.ts';
 import { monotonicClock } from '../../src/core/time/clock.ts';
 import { DYNAMIXEL_2 } from '../../src/robot/buses/dynamixel/dynamixel-2.ts';
-import { serialLine } from '../../src/robot/buses/servo/serial-line.ts';
+import { serialLine } from '../../src/robot/buses/serial-line.ts';
 import { ServoBus } from '../../src/robot/buses/servo/servo-bus.ts';
 import { type CalibrationOptions, calibrateHand } from '../../src/robot/drivers/orca/calibrate.ts';
 import type { PartialRanges } from '../../src/robot/drivers/orca/calibration-file.ts';

@@ -16,7 +16,7 @@ import { feetechLeader } from '../../src/leader/leader-motors.ts';
 import { ServoLine } from '../../src/leader/servo-line.ts';
 import { loadModel } from '../../src/rig/robot-models.ts';
 import { FEETECH_STS } from '../../src/robot/buses/feetech/feetech-scs.ts';
-import { serialLine } from '../../src/robot/buses/servo/serial-line.ts';
+import { serialLine } from '../../src/robot/buses/serial-line.ts';
 import { ServoBus } from '../../src/robot/buses/servo/servo-bus.ts';
 import { emptyReading } from '../../src/robot/driver.ts';
 import { IDS, storedCalibration } from '../../src/robot/drivers/so101/prepare.ts';

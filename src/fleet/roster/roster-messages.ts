@@ -15,7 +15,6 @@ const rowSchema = z.object({
   /** How long it has been silent; null: it is online. */
   goneForMs: z.number().nullable(),
 });
-export type RosterRow = z.infer<typeof rowSchema>;
 
 export const rosterAnswerSchema = z.object({
   /** Which service answers. */

@@ -188,7 +188,7 @@ async function write(
 function expectFolder(dir: string): void {
   restoreInterrupted(dir);
   if (!existsSync(dir))
-    throw new TeleopError('file-missing', `There is no folder ${dir}.`, {
+    throw new TeleopError('file-missing', `there is no folder ${dir}`, {
       hint: 'Give the folder of a LeRobot v3 dataset, the one that contains meta/info.json.',
     });
 }

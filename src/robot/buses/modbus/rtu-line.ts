@@ -1,5 +1,5 @@
 import { Reconnecting } from '../reconnecting.ts';
-import { type Line, serialLine } from '../servo/serial-line.ts';
+import { type Line, serialLine } from '../serial-line.ts';
 import { Refused } from '../wait.ts';
 import type { ModbusPort } from './modbus.ts';
 import { decodeReply, frameBytes, isCrcGood, withCrc } from './rtu-codec.ts';

@@ -1,7 +1,7 @@
 import type { Clock } from '../../../core/time/clock.ts';
 import { Reconnecting } from '../reconnecting.ts';
+import type { Line, LineBackend } from '../serial-line.ts';
 import { PacketParser, type ParserStats } from './packet-parser.ts';
-import type { Line, LineBackend } from './serial-line.ts';
 import type { ServoPacket, ServoProtocol } from './servo-protocol.ts';
 
 /**

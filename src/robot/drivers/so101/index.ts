@@ -1,7 +1,7 @@
 // UNVERIFIED ON HARDWARE
 import { TeleopError } from '../../../core/errors.ts';
 import { FEETECH_STS } from '../../buses/feetech/feetech-scs.ts';
-import { serialLine } from '../../buses/servo/serial-line.ts';
+import { serialLine } from '../../buses/serial-line.ts';
 import { ServoBus } from '../../buses/servo/servo-bus.ts';
 import type { DriverPlugin } from '../../driver.ts';
 import { loadCalibration, MOTORS } from './calibration-file.ts';

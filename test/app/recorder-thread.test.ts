@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { endText } from './recorder-thread.ts';
+import { endText } from '../../src/app/recorder-thread.ts';
 
 it('too few file descriptors end a recording with a remedy, anything else as a bug', () => {
   const full = Object.assign(new Error('EMFILE: too many open files, open'), { code: 'EMFILE' });

@@ -2,14 +2,21 @@ import { existsSync, readdirSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { TeleopError } from '../core/errors.ts';
 import { writeWhole } from '../files/write-whole.ts';
-import type { RobotModel } from '../geometry/robot-model.ts';
-import type { Rig } from '../rig/rig.ts';
-import { type FlightRecord, FlightRecorder } from '../robot/supervisor/flight-recorder.ts';
+import { type FlightRecord, FlightRecorder } from './supervisor/flight-recorder.ts';
 
 /** Newer files replace older ones. Holds are counted separately, since a clutch causes many. */
 const MAX_FILES = 20;
 /** Stamp and number within its millisecond. Older versions wrote no number, which means 1. */
 const NAME = /^flight-(\d{8}-\d{9})(?:-(\d+))?-(hold|stopped|failed)\.jsonl$/;
+
+/** Of which robot the files are, and where they go: no folder, no files. */
+export interface FlightPlace {
+  dir: string;
+  rig: string;
+  model: string;
+  joints: readonly string[];
+  controlHz: number;
+}
 
 interface FlightCause {
   robotNs: number | null;
@@ -27,21 +34,18 @@ export class FlightFiles {
   readonly #recorder: FlightRecorder;
   readonly #dir: string;
   readonly #about: object;
+  readonly #now: () => Date;
   /** Cycles of the previous file: when two transitions follow closely, those in between are too few. */
   #earlier: FlightRecord[] = [];
   #trouble = '';
   #failed = false;
 
-  constructor(rig: Rig, model: RobotModel, buffer: SharedArrayBuffer) {
+  /** `now`: the wall clock, for the names. */
+  constructor({ dir, ...robot }: FlightPlace, buffer: SharedArrayBuffer, now: () => Date) {
     this.#recorder = new FlightRecorder(buffer);
-    this.#dir = rig.trace.dir;
-    this.#about = {
-      format: 'farhand-flight/1',
-      rig: rig.name,
-      model: model.name,
-      joints: model.joints.map(({ name }) => name),
-      controlHz: rig.robot.controlHz,
-    };
+    this.#dir = dir;
+    this.#about = { format: 'farhand-flight/1', ...robot };
+    this.#now = now;
   }
 
   /** Why the last failed record was not written; empty if none failed. */
@@ -84,7 +88,7 @@ export class FlightFiles {
   }
 
   #freePath(kind: string): string {
-    const stamp = new Date().toISOString().slice(0, 23).replaceAll(/[-:.]/g, '').replace('T', '-');
+    const stamp = this.#now().toISOString().slice(0, 23).replaceAll(/[-:.]/g, '').replace('T', '-');
     const places = this.#names().filter((name) => NAME.exec(name)?.[1] === stamp);
     const number = 1 + Math.max(0, ...places.map(numberOf));
     return path.join(this.#dir, `flight-${stamp}-${String(number).padStart(4, '0')}-${kind}.jsonl`);

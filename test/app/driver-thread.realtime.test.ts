@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Counters } from '../core/counters.ts';
-import { ManualClock, monotonicClock } from '../core/time/clock.ts';
-import type { TickStatus } from '../messages/robot-state.ts';
-import { loadModel } from '../rig/robot-models.ts';
-import { type Driver, emptyReading, type JointReading, type WriteResult } from '../robot/driver.ts';
-import { createDriverMemory } from '../robot/driver-thread/driver-boards.ts';
-import { DriverLoop } from '../robot/driver-thread/driver-loop.ts';
-import { ThreadedDriver } from '../robot/driver-thread/threaded-driver.ts';
-import { openThreaded } from './open-driver.ts';
+import { openThreaded } from '../../src/app/open-driver.ts';
+import { Counters } from '../../src/core/counters.ts';
+import { ManualClock, monotonicClock } from '../../src/core/time/clock.ts';
+import type { TickStatus } from '../../src/messages/robot-state.ts';
+import { loadModel } from '../../src/rig/robot-models.ts';
+import { type Driver, emptyReading, type JointReading, type WriteResult } from '../../src/robot/driver.ts';
+import { createDriverMemory } from '../../src/robot/driver-thread/driver-boards.ts';
+import { DriverLoop } from '../../src/robot/driver-thread/driver-loop.ts';
+import { ThreadedDriver } from '../../src/robot/driver-thread/threaded-driver.ts';
 
 const MS = 1e6;
 

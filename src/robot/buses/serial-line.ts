@@ -1,5 +1,5 @@
-import { openSerial } from '../serial.ts';
-import { SerialQueue } from '../serial-queue.ts';
+import { openSerial } from './serial.ts';
+import { SerialQueue } from './serial-queue.ts';
 
 /** What a line reports, on the event loop of the thread that opened it. */
 export interface LineEvents {
@@ -9,7 +9,7 @@ export interface LineEvents {
   onLost(why: string): void;
 }
 
-/** A half-duplex serial line. */
+/** A serial line. */
 export interface Line {
   /** Accepts all bytes before it returns, or returns false. Never throws, never waits. */
   write(bytes: Uint8Array, length: number): boolean;

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { type FailedMessage, WorkerHost, type WorkerOptions } from './worker-host.ts';
+import { type FailedMessage, WorkerHost, type WorkerOptions } from '../../src/app/worker-host.ts';
 
 type Message =
   | { kind: 'ready'; port: number }
-  | { kind: 'news'; text: string }
+  | { kind: 'text'; text: string }
   | { kind: 'closed' }
   | FailedMessage;
 type Gone = [message: string, code: number | null];
@@ -29,7 +29,7 @@ describe('worker host', () => {
     const received: string[] = [];
     const onMessage = (message: { kind: string; text?: string }) =>
       received.push(message.text ?? message.kind);
-    const answers = `port.on('message', (m) => port.postMessage({ kind: m === 'close' ? 'closed' : 'news', text: m }));`;
+    const answers = `port.on('message', (m) => port.postMessage({ kind: m === 'close' ? 'closed' : 'text', text: m }));`;
     const { thread, gone } = host(`${READY} ${STAYS} ${answers}`, { onMessage });
     assert.deepEqual(await thread.ready, { kind: 'ready', port: 7 });
     thread.post('hello');

@@ -3,23 +3,20 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, it } from 'node:test';
 import { temporaryFolder } from '../../test/temporary-folder.ts';
-import { loadRig } from '../rig/rig.ts';
-import { loadModel } from '../rig/robot-models.ts';
-import { FLIGHT, FlightRecorder } from '../robot/supervisor/flight-recorder.ts';
 import { byAge, FlightFiles } from './flight-files.ts';
+import { FLIGHT, FlightRecorder } from './supervisor/flight-recorder.ts';
 
-const model = loadModel('ur3');
 const stop = { robotNs: 5, from: 'engaged', to: 'stopped', cause: 'e-stop pressed' };
 
 function setUp(dir: string): { recorder: FlightRecorder; files: FlightFiles; fly: () => void } {
   const recorder = FlightRecorder.create(6, 10);
-  const rig = loadRig('demo', [`trace.dir=${dir}`]).config;
+  const place = { dir, rig: 'demo', model: 'ur3', joints: ['1', '2', '3', '4', '5', '6'], controlHz: 200 };
   const record = FLIGHT.create(6);
   const fly = () => {
     record.robotNs += 1;
     recorder.write(record.packed);
   };
-  return { recorder, files: new FlightFiles(rig, model, recorder.buffer), fly };
+  return { recorder, files: new FlightFiles(place, recorder.buffer, () => new Date()), fly };
 }
 
 const folder = () => temporaryFolder('flight');
