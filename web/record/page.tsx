@@ -109,7 +109,12 @@ function RecordPage({ store, send, sendReplay }: PageProps) {
         <div class="record-side">
           {watching && (
             <p class="small watching" data-testid="record-watching">
-              {watching.note}
+              <span>{watching.note}</span>
+              {!isViewer && (
+                <button type="button" class="plain" onClick={() => watching.take()}>
+                  Take over
+                </button>
+              )}
             </p>
           )}
           <div inert={watching !== null}>
