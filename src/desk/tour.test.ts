@@ -60,6 +60,13 @@ describe('the tour', () => {
     assert.equal(newcomer.tour.step, 'place');
   });
 
+  it('does not wait for the expert when a person has taken over before', () => {
+    const newcomer = new Newcomer();
+    drives(newcomer);
+    newcomer.step(45);
+    assert.equal(newcomer.tour.step, 'take-over');
+  });
+
   it('takes no new round for a placed cube', () => {
     const newcomer = new Newcomer().at('place');
     drives(newcomer);

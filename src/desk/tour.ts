@@ -96,7 +96,7 @@ export class Tour {
     switch (this.step) {
       case 'watch':
         this.#lastedS += dtS;
-        return this.#lastedS >= WATCHED_S && (telemetry.world?.held ?? -1) >= 0;
+        return this.#lastedS >= WATCHED_S && (hasCube(telemetry) || telemetry.input.active === 'page');
       case 'take-over':
         return this.#hasMoved(telemetry);
       case 'place':
@@ -165,6 +165,8 @@ export class Tour {
     return isKept && record?.episode != null;
   }
 }
+
+const hasCube = ({ world }: Telemetry): boolean => (world?.held ?? -1) >= 0;
 
 const isDriven = ({ input, robot }: Telemetry): boolean =>
   input.active === 'page' && input.clutch && robot?.state === 'engaged';

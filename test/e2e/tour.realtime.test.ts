@@ -51,8 +51,10 @@ describe('the tour in a real browser', { skip: missing, timeout: 240_000 }, () =
     }
   });
 
-  /** Offered to a newcomer; waits until the expert has a cube. */
+  /** Offered to a newcomer, who has tried the keyboard; the expert drives again, and has a cube in the end. */
   const watch = async () => {
+    await page.locator('[data-testid="input-page"]:enabled').click();
+    await person.waitFor('the page as input', ({ input }) => input.active === 'page');
     await page.getByTestId('tour-start').click();
     await page.locator('#tour[data-step]').waitFor();
     await picture('watch');
