@@ -87,8 +87,8 @@ describe('the tour in a real browser', { skip: missing, timeout: 240_000 }, () =
 
   /** Drives to and fro until the tour is at that step. */
   const driveUntil = async (step: string, keys: readonly [string, string]) => {
-    for (let i = 0; i < 25 && (await page.getAttribute('#tour', 'data-step')) !== step; i++) {
-      await person.press(keys[i % 2]!, 300);
+    for (let i = 0; i < 40 && (await page.getAttribute('#tour', 'data-step')) !== step; i++) {
+      await person.press(keys[i % 2]!, 450);
       await person.carryOn();
     }
     await atStep(step);

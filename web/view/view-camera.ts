@@ -18,7 +18,7 @@ const HALF_HEIGHT = 0.8;
 const HALF_WIDTH = 0.96;
 
 /** In a view lower than this, the presets show the workspace in what is left of it. */
-const LOW_PX = 420;
+const LOW_PX = 520;
 const UNCOVERED: Covered = { topPx: 0, bottomPx: 0 };
 
 /** The part of the free frame, from its centre, in which tool and hand may move before the camera follows. */
