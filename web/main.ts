@@ -122,7 +122,7 @@ let receivedMs = Number.NEGATIVE_INFINITY;
 let paired = true;
 const showSlow = atMostEvery(250, () => {
   const telemetry = window.__farhand.lastTelemetry;
-  chips.update(link.status, isFresh(), telemetry);
+  chips.update(link.status, isFresh(), telemetry, router.page === 'operate');
   if (telemetry) inputs.update(telemetry, isFresh());
   setAttribute(drivePanel, 'data-method', inputs.method);
 });
@@ -131,7 +131,11 @@ new ViewTools(view);
 window.addEventListener('online', () => link.status !== 'open' && link.connect());
 setInterval(watch, WATCH_MS);
 const drivePanel = element('drive', HTMLElement);
-const controlChip = new ControlChip(link, (watching) => pages.setWatching(watching));
+const controlChip = new ControlChip(link, (watching) => {
+  pages.setWatching(watching);
+  tour.setWatching(watching !== null);
+  statePanel.setWatching(watching !== null);
+});
 if (fleet) new HandoverRequests(fleet);
 session?.onRetry(() => link.connect());
 router.start();
@@ -208,8 +212,8 @@ function receive(message: ServerMessage): void {
 function feel(message: Telemetry, nowMs: number): void {
   const pulse = touch.step(touchNm(message.robot?.externalNm ?? null), nowMs);
   if (pulse === null) return;
-  touchLine.felt(message);
   if (message.input.active !== 'page' || !pulseGamepad(gamepad(), pulse)) return;
+  touchLine.felt(message);
   const report = pulseReport(message, pulse, 'gamepad');
   if (report !== null) link.send(report);
 }
@@ -241,7 +245,7 @@ function linkChanged(status: LinkStatus): void {
     commands.clear();
   }
   showState();
-  chips.update(status, isFresh(), window.__farhand.lastTelemetry);
+  chips.update(status, isFresh(), window.__farhand.lastTelemetry, router.page === 'operate');
 }
 
 /** Notices when messages stop. */

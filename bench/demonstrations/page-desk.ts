@@ -39,10 +39,7 @@ export class PageDesk {
 
   /** One round; the next one begins by itself. */
   async round(seed: number): Promise<Round> {
-    const begun = await this.#driver.waitFor(
-      'a recording of a new round',
-      ({ world, record }) => record?.state === 'recording' && world?.outcome === 'running',
-    );
+    const begun = await this.begun();
     const { round } = begun.world!;
     const held = new Set<string>();
     const person = new KeyPerson(taskNamed(this.#task), seed);
@@ -67,6 +64,14 @@ export class PageDesk {
     for (const code of held) await this.#page.keyboard.up(code);
     await this.#driver.release();
     return this.#outcomeOf(round, last);
+  }
+
+  /** Once a new round is being recorded: the page has put everything back. */
+  begun(): Promise<Telemetry> {
+    return this.#driver.waitFor(
+      'a recording of a new round',
+      ({ world, record }) => record?.state === 'recording' && world?.outcome === 'running',
+    );
   }
 
   async #key({ kind, code }: { kind: 'down' | 'up'; code: string }, held: Set<string>): Promise<void> {

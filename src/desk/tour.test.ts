@@ -13,15 +13,17 @@ class Newcomer {
     hand: { positionM: [0, 0, 0] },
     world: { held: -1, round: 1, score: 0 },
     record: { state: 'idle', episode: null as string | null },
-    closed: [] as { oneWayMs: number }[],
   };
+  /** Latency of the commands since the last message, 10 ms apart. */
+  oneWayMs: number[] = [];
   network = 'off';
   #nowMs = 0;
 
   step(times = 1): void {
     for (let i = 0; i < times; i++) {
       this.#nowMs += 100;
-      const telemetry = this.seen as unknown as Telemetry;
+      const closed = this.oneWayMs.map((oneWayMs, k) => ({ atS: this.#nowMs / 1000 + 0.01 * k, oneWayMs }));
+      const telemetry = { ...this.seen, closed } as unknown as Telemetry;
       this.tour.update({ telemetry, network: this.network, nowMs: this.#nowMs });
     }
   }
@@ -40,7 +42,11 @@ const drives = (newcomer: Newcomer): void => {
 describe('the tour', () => {
   it('goes on when a cube was lifted, and when the arm has followed the hand', () => {
     const newcomer = new Newcomer();
+    newcomer.seen.world.held = 1;
     newcomer.step(20);
+    assert.equal(newcomer.tour.step, 'watch', 'nobody has read it yet');
+    newcomer.seen.world.held = -1;
+    newcomer.step(30);
     assert.equal(newcomer.tour.step, 'watch');
     newcomer.seen.world.held = 1;
     newcomer.step();
@@ -54,6 +60,13 @@ describe('the tour', () => {
     assert.equal(newcomer.tour.step, 'place');
   });
 
+  it('does not wait for the expert when a person has taken over before', () => {
+    const newcomer = new Newcomer();
+    drives(newcomer);
+    newcomer.step(45);
+    assert.equal(newcomer.tour.step, 'take-over');
+  });
+
   it('takes no new round for a placed cube', () => {
     const newcomer = new Newcomer().at('place');
     drives(newcomer);
@@ -62,6 +75,8 @@ describe('the tour', () => {
     assert.equal(newcomer.tour.step, 'place');
     newcomer.seen.world.score = 0.67;
     newcomer.step();
+    assert.equal(newcomer.tour.step, 'place', 'the cube in the tray is seen');
+    newcomer.step(15);
     assert.equal(newcomer.tour.step, 'shake');
   });
 
@@ -69,7 +84,7 @@ describe('the tour', () => {
     const newcomer = new Newcomer().at('shake');
     drives(newcomer);
     newcomer.seen.link.playout = 'none';
-    newcomer.seen.closed = [{ oneWayMs: 5 }, { oneWayMs: 45 }];
+    newcomer.oneWayMs = [5, 45];
     newcomer.step(40);
     assert.equal(newcomer.tour.step, 'shake', 'the network is still good');
     newcomer.network = BAD_NETWORK;
@@ -80,6 +95,42 @@ describe('the tour', () => {
     assert.ok(Math.abs((newcomer.tour.variationMs('shake') ?? 0) - 40) < 1);
     newcomer.step(40);
     assert.equal(newcomer.tour.step, 'smooth', 'playout is still off');
+  });
+
+  it('waits until the bad network was felt and the smoothing has worked, at most ten seconds each', () => {
+    const newcomer = new Newcomer().at('shake');
+    drives(newcomer);
+    newcomer.network = BAD_NETWORK;
+    newcomer.seen.link.playout = 'none';
+    newcomer.oneWayMs = [5, 7];
+    newcomer.step(40);
+    assert.equal(newcomer.tour.step, 'shake', 'calm until now');
+    newcomer.oneWayMs = [5, 45];
+    newcomer.step();
+    assert.equal(newcomer.tour.step, 'smooth');
+    newcomer.seen.link.playout = 'adaptive:auto';
+    newcomer.step(40);
+    assert.equal(newcomer.tour.step, 'smooth', 'as rough as before');
+    newcomer.oneWayMs = new Array<number>(10).fill(60);
+    newcomer.step(30);
+    assert.equal(newcomer.tour.step, 'record');
+    assert.equal(newcomer.tour.variationMs('smooth'), 0);
+  });
+
+  it('counts no change across an opened clutch', () => {
+    const newcomer = new Newcomer().at('shake');
+    drives(newcomer);
+    newcomer.network = BAD_NETWORK;
+    newcomer.seen.link.playout = 'none';
+    for (let i = 0; i < 12; i++) {
+      newcomer.oneWayMs = [i % 2 === 0 ? 5 : 60];
+      newcomer.seen.input.clutch = true;
+      newcomer.step(5);
+      newcomer.seen.input.clutch = false;
+      newcomer.step(2);
+    }
+    assert.equal(newcomer.tour.step, 'shake');
+    assert.ok((newcomer.tour.variationMs('shake') ?? 0) < 1);
   });
 
   it('ends when a kept recording was played', () => {

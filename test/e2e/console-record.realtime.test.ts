@@ -17,6 +17,7 @@ import { loadModel } from '../../src/rig/robot-models.ts';
 import { freeUdpPorts } from '../../src/wire/transports/free-ports.ts';
 import { needs } from '../needs.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
+import { until } from '../until.ts';
 import { launchChromium } from './chromium.ts';
 import { farhand, root } from './farhand.ts';
 import { OperatorPeer } from './operator-peer.ts';
@@ -302,6 +303,23 @@ describe('recording from the page', { skip: needs('chromium') }, () => {
     } finally {
       await sender.close();
     }
+  });
+
+  it('B hands back to an interrupted policy, and only otherwise records again', async () => {
+    peer.record = status('recording', 12);
+    peer.isInterrupted = true;
+    await page.goto(`${served.url}#/operate`);
+    await page.getByTestId('hand-back').waitFor();
+    const before = peer.asked.length;
+    const asks = (kind: string, action?: string) =>
+      peer.asked.slice(before).some((each) => each['kind'] === kind && each['action'] === action);
+    await page.keyboard.press('b');
+    await until('handing back', () => asks('hand-back'));
+    peer.isInterrupted = false;
+    await page.getByTestId('hand-back').waitFor({ state: 'hidden' });
+    assert.equal(peer.record.state, 'recording');
+    await page.keyboard.press('b');
+    await until('a recording that begins again', () => asks('record', 'discard') && asks('record', 'start'));
   });
 
   it('shows bad seconds as the operator judged them', async () => {

@@ -143,6 +143,17 @@ describe('the Operate page', { skip: needs('chromium'), timeout: 120_000 }, () =
     assert.doesNotMatch((await page.getByTestId('limit').textContent()) ?? '', /jerk|acceleration/i);
   });
 
+  it('says how to go on after the clutch was let go, and moves nothing below that text', async () => {
+    const topOfInputs = () => page.evaluate<number>(TOP_OF_INPUTS);
+    await carryOn(page);
+    await page.keyboard.down('Shift');
+    await waitFor('an engaged robot', ({ robot }) => robot?.state === 'engaged');
+    const top = await topOfInputs();
+    await page.keyboard.up('Shift');
+    await page.getByTestId('cause').getByText('Hold Shift, or drag the pad or the hand.').waitFor();
+    assert.equal(await topOfInputs(), top);
+  });
+
   it('points to a hand that leaves the picture, and follows it when asked to', async () => {
     await page.getByTestId('view-wrist').click();
     await page.getByTestId('edge-hand').waitFor({ state: 'visible' });
@@ -178,6 +189,7 @@ describe('the Operate page', { skip: needs('chromium'), timeout: 120_000 }, () =
     });
     assert.match((await note.textContent()) ?? '', /Another window .* drives/);
     assert.equal(await second.evaluate('document.getElementById("actions").inert'), true);
+    assert.doesNotMatch((await second.getByTestId('cause').textContent()) ?? '', /Hold Shift|Engage/);
     await second.getByTestId('control-note-take').click();
     await note.waitFor({ state: 'hidden' });
     await page.getByTestId('control-note').waitFor({ state: 'visible' });
@@ -188,6 +200,8 @@ describe('the Operate page', { skip: needs('chromium'), timeout: 120_000 }, () =
   it('moves while a finger is on the pad, and holds when it is lifted', async () => {
     const { context, mobile } = await touchScreen(PHONE);
     await expectFit(mobile, PHONE);
+    await mobile.getByTestId('input-page').getByText('Touch pads').waitFor();
+    await mobile.getByTestId('cause').getByText('Drag a finger on the pad.').waitFor();
     const box = (await mobile.locator('#pad').boundingBox())!;
     const touch = await context.newCDPSession(mobile);
     const [x, y] = [box.x + box.width / 2, box.y + box.height / 2];
@@ -228,6 +242,8 @@ async function expectFit(page: Page, [width, height]: readonly [number, number])
   ];
   assert.deepEqual(faults, [], `at ${width} × ${height}`);
 }
+
+const TOP_OF_INPUTS = "document.getElementById('input-card').offsetTop";
 
 const DRAWN_PLOT = `(() => {
   const canvas = document.querySelector('[data-testid="live-joints"] canvas');

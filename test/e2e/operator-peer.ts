@@ -19,6 +19,8 @@ export class OperatorPeer {
   feel: FeelStatus | null = null;
   motionLatencyMs: number | null = null;
   estopConfirmedNs: number | null = null;
+  /** A person has taken over from a policy. */
+  isInterrupted = false;
   /** Torque from outside; null: unknown. */
   externalNm: number[] | null = null;
   /** What a console reported about its pictures. */
@@ -102,7 +104,7 @@ export class OperatorPeer {
         mode: 'hold',
         mapping: 'disengaged',
         filterDelayMs: null,
-        estopConfirmedNs: this.estopConfirmedNs,
+        ...{ estopConfirmedNs: this.estopConfirmedNs, isInterrupted: this.isInterrupted },
       },
       hand: { positionM: [0, 0, 0], quatXyzw: [0, 0, 0, 1] },
       robot: {

@@ -51,8 +51,10 @@ describe('the tour in a real browser', { skip: missing, timeout: 240_000 }, () =
     }
   });
 
-  /** Offered to a newcomer; waits until the expert has a cube. */
+  /** Offered to a newcomer, who has tried the keyboard; the expert drives again, and has a cube in the end. */
   const watch = async () => {
+    await page.locator('[data-testid="input-page"]:enabled').click();
+    await person.waitFor('the page as input', ({ input }) => input.active === 'page');
     await page.getByTestId('tour-start').click();
     await page.locator('#tour[data-step]').waitFor();
     await picture('watch');
@@ -85,8 +87,8 @@ describe('the tour in a real browser', { skip: missing, timeout: 240_000 }, () =
 
   /** Drives to and fro until the tour is at that step. */
   const driveUntil = async (step: string, keys: readonly [string, string]) => {
-    for (let i = 0; i < 25 && (await page.getAttribute('#tour', 'data-step')) !== step; i++) {
-      await person.press(keys[i % 2]!, 300);
+    for (let i = 0; i < 40 && (await page.getAttribute('#tour', 'data-step')) !== step; i++) {
+      await person.press(keys[i % 2]!, 450);
       await person.carryOn();
     }
     await atStep(step);

@@ -15,7 +15,7 @@ interface Props {
 }
 
 /** Runs `farhand doctor` on request. */
-export function DoctorCard({ state: { doctor, checking, telemetry }, onCheck }: Props) {
+export function DoctorCard({ state: { doctor, checking, telemetry, isViewer }, onCheck }: Props) {
   const engaged = telemetry?.robot?.state === 'engaged';
   return (
     <section class="card doctor" aria-labelledby="doctor-title">
@@ -24,7 +24,13 @@ export function DoctorCard({ state: { doctor, checking, telemetry }, onCheck }: 
           <h3 id="doctor-title">Doctor</h3>
           <p class="small muted">Checks this machine and suggests a fix for each problem</p>
         </div>
-        <button type="button" class="plain strong" data-testid="doctor" disabled={checking} onClick={onCheck}>
+        <button
+          type="button"
+          class="plain strong"
+          data-testid="doctor"
+          disabled={checking || isViewer}
+          onClick={onCheck}
+        >
           {checking ? 'Checking…' : doctor ? 'Check again' : 'Check this machine'}
         </button>
       </header>
@@ -44,7 +50,9 @@ export function DoctorCard({ state: { doctor, checking, telemetry }, onCheck }: 
           <FindingRow key={finding.name} finding={finding} />
         ))}
       </ul>
-      {!doctor && !checking && <p class="empty">No checks run yet.</p>}
+      {!doctor && !checking && (
+        <p class="empty">{isViewer ? 'Only operators may check this machine.' : 'No checks run yet.'}</p>
+      )}
     </section>
   );
 }

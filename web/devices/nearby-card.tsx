@@ -3,7 +3,7 @@ import type { DevicesState } from './state.ts';
 
 /** Robots that announce themselves on the local network, each with the command that starts an operator for it. */
 export function NearbyCard({ state, onSearch }: { state: DevicesState; onSearch(): void }) {
-  const { robots, searching, devices } = state;
+  const { robots, searching, devices, isViewer } = state;
   return (
     <section class="card" aria-labelledby="nearby-title">
       <header class="card-head">
@@ -11,11 +11,18 @@ export function NearbyCard({ state, onSearch }: { state: DevicesState; onSearch(
           <h3 id="nearby-title">Robots on this network</h3>
           <p class="small muted">Those started with --announce. Being listed grants nothing: pair first.</p>
         </div>
-        <button type="button" class="plain" data-testid="find-robots" disabled={searching} onClick={onSearch}>
+        <button
+          type="button"
+          class="plain"
+          data-testid="find-robots"
+          disabled={searching || isViewer}
+          onClick={onSearch}
+        >
           {searching ? 'Looking…' : robots ? 'Look again' : 'Look'}
         </button>
       </header>
       <p class="small muted" role="status">
+        {isViewer && 'Only operators may look for robots.'}
         {robots &&
           !searching &&
           (robots.length === 0 ? 'No robot announces itself here.' : `${robots.length} found`)}

@@ -20,6 +20,7 @@ export function openDevicesPage(root: HTMLElement): LazyPage {
     doctor: null,
     checking: false,
     telemetry: null,
+    isViewer: false,
   };
   const set = (part: Partial<DevicesState>): void => {
     state = { ...state, ...part };
@@ -60,6 +61,7 @@ export function openDevicesPage(root: HTMLElement): LazyPage {
       latest = telemetry;
       take(nowMs);
     },
+    setWatching: (watching) => set({ isViewer: watching?.isViewer ?? false }),
   };
 }
 

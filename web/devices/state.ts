@@ -11,4 +11,6 @@ export interface DevicesState {
   doctor: DoctorReport | null;
   checking: boolean;
   telemetry: Telemetry | null;
+  /** Only operators may look for robots and check the machine. */
+  isViewer: boolean;
 }

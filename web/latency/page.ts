@@ -15,7 +15,7 @@ import {
   StagesChart,
 } from './charts.ts';
 import { Histogram } from './histogram.ts';
-import { LATENCY_TEMPLATE } from './template.ts';
+import { LATENCY_TEMPLATE, ONE_WAY_NOTE } from './template.ts';
 import { Waterfall } from './waterfall.ts';
 
 const NUMBERS_MS = 300;
@@ -144,7 +144,7 @@ class LatencyPage implements LazyPage {
     const found = percentiles(values);
     const set = (id: string, text: string) => setText(element(`lat-${id}`, HTMLElement), text);
     for (const name of STATISTICS) set(name, milliseconds(found?.[name]));
-    const note = found ? 'click a point to see its stages' : 'no commands applied in this window';
+    const note = found ? ONE_WAY_NOTE : 'no commands applied in this window';
     set('one-way-note', note);
     set('variation', milliseconds(percentiles(variation(values))?.p95));
     this.#showFeel(set);

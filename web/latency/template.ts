@@ -12,6 +12,8 @@ const chart = (id: string, title: string, note: string): string => `
 const stage = (name: string, i: number): string => `
   <tr><th scope="row"><i class="segment-${i}"></i>${name}</th><td>—</td><td>—</td><td>—</td></tr>`;
 
+export const ONE_WAY_NOTE = 'orange: late; red: dropped or lost; click a point to see its stages';
+
 /** The page's HTML. Contains no external text. */
 export const LATENCY_TEMPLATE = `
   <header class="page-head">
@@ -39,7 +41,7 @@ export const LATENCY_TEMPLATE = `
   </dl>
   <div class="lat-grid">
     <div class="lat-main">
-      ${chart('one-way', 'One-way time', 'click a point to see its stages')}
+      ${chart('one-way', 'One-way time', ONE_WAY_NOTE)}
       ${chart('stages', 'Stages', 'the slowest command of each time step')}
       ${chart('playout', 'Playout', 'scheduled delay, and queued commands')}
       ${chart('clock', 'Clock offset', 'robot − operator, with its uncertainty')}

@@ -24,6 +24,7 @@ const DOCK_NAMES: Record<Dock, string> = {
 interface Owner {
   readonly layout: PanelLayout;
   set(layout: PanelLayout): void;
+  isEmpty(panel: PanelName): boolean;
 }
 
 /** One row per panel: shown, where, and its place there. */
@@ -33,7 +34,7 @@ export function drawPanelsMenu(root: HTMLElement, owner: Owner): void {
     drawPanelsMenu(root, owner);
     root.querySelector<HTMLElement>(`[data-testid="${focus}"]`)?.focus();
   };
-  const reset = button('panels-reset', 'As at first', () => change(DEFAULT_LAYOUT, 'panels-reset'));
+  const reset = button('panels-reset', 'Reset layout', () => change(DEFAULT_LAYOUT, 'panels-reset'));
   root.replaceChildren(...owner.layout.map((place) => rowOf(place, owner, change)), reset);
 }
 
@@ -51,7 +52,8 @@ function rowOf(
   box.addEventListener('change', () =>
     change(changed(owner.layout, panel, { shown: box.checked }), `panel-${panel}`),
   );
-  label.append(box, ` ${NAMES[panel]}`);
+  // A robot without fingers, say, has no such panel.
+  label.append(box, ` ${NAMES[panel]}${owner.isEmpty(panel) ? ' (not here)' : ''}`);
   const select = create('select') as HTMLSelectElement;
   select.dataset['testid'] = `dock-${panel}`;
   select.setAttribute('aria-label', `Where ${NAMES[panel]} is`);

@@ -40,6 +40,11 @@ export class Panels {
     return this.#layout;
   }
 
+  /** This robot has nothing to show there. */
+  isEmpty(panel: PanelName): boolean {
+    return element(IDS[panel], HTMLElement).hasAttribute('hidden');
+  }
+
   set(layout: PanelLayout): void {
     this.#layout = layout;
     try {

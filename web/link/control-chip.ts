@@ -13,6 +13,8 @@ export interface Watching {
   note: string;
   /** Otherwise somebody else drives. */
   isViewer: boolean;
+  /** Takes over from who drives. */
+  take(): void;
 }
 
 /** A page on the machine of the console, as the console names it. */
@@ -38,13 +40,14 @@ export class ControlChip {
   #access: AccessState | null = null;
   #timer = 0;
   readonly #changed: (watching: Watching | null) => void;
+  readonly #take: () => void;
 
   /** `changed`: null when this page may send requests. */
   constructor(link: PageLink, changed: (watching: Watching | null) => void) {
     this.#changed = changed;
+    this.#take = () => link.sendAccess({ kind: 'control', action: 'take' });
     link.onAccess = (message) => this.#receive(message);
-    for (const button of this.#takes)
-      button.addEventListener('click', () => link.sendAccess({ kind: 'control', action: 'take' }));
+    for (const button of this.#takes) button.addEventListener('click', this.#take);
   }
 
   /** This page may not send requests: it only watches, or somebody else drives. */
@@ -76,7 +79,7 @@ export class ControlChip {
     this.#note.hidden = !this.isBlocked;
     const note = whoDrives(role, holder);
     setText(this.#noteText, note);
-    this.#changed(this.isBlocked ? { note, isViewer: role === 'viewer' } : null);
+    this.#changed(this.isBlocked ? { note, isViewer: role === 'viewer', take: this.#take } : null);
   }
 }
 

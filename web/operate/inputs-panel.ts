@@ -76,8 +76,8 @@ export class InputsPanel {
 
   #buttons(name: string): HTMLElement[] {
     if (name !== PAGE) return [this.#button(name, inputLabel(name), null)];
-    return Object.entries(PAGE_METHODS).map(([method, { label }]) =>
-      this.#button(name, label, method as PageMethod),
+    return Object.entries(PAGE_METHODS).map(([method, { label, touchLabel }]) =>
+      this.#button(name, isTouchScreen.matches ? touchLabel : label, method as PageMethod),
     );
   }
 

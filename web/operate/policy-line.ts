@@ -43,7 +43,7 @@ export class PolicyLine {
 }
 
 function text(isPolicy: boolean, isInterrupted: boolean, disagreementRad: number | null): string {
-  if (isPolicy) return 'The policy drives. Close the clutch to take over.';
+  if (isPolicy) return 'The policy drives. Engage to take over.';
   const differs = disagreementRad === null ? '' : ` It would go ${disagreementRad.toFixed(2)} rad elsewhere.`;
   return `${isInterrupted ? 'You drive; the policy waits.' : 'The policy runs along.'}${differs}`;
 }

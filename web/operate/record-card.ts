@@ -33,6 +33,8 @@ export class RecordCard {
   readonly #flow: RecordFlow;
   #shown = '';
   #enabled = false;
+  /** B hands the robot back to its policy, and must not discard what is being recorded. */
+  #isHandingBack = false;
 
   constructor(send: (request: DeskRequest) => void) {
     const flow = new RecordFlow(send, instructionOf);
@@ -48,6 +50,7 @@ export class RecordCard {
     window.addEventListener('keydown', (event) => {
       if (!this.#enabled || event.repeat || event.ctrlKey || event.metaKey || event.altKey) return;
       if (isTyping(event.target)) return;
+      if (event.code === 'KeyB' && this.#isHandingBack) return;
       if (event.code === 'KeyN') flow.startOrKeep();
       else acts.find(([, key]) => key === event.code)?.[2]();
     });
@@ -73,6 +76,7 @@ export class RecordCard {
 
   update(telemetry: Telemetry): void {
     const { record = null, world = null } = telemetry;
+    this.#isHandingBack = telemetry.operator.isInterrupted === true;
     this.#card.hidden = record === null;
     if (record === null) return;
     if (this.#enabled) this.#flow.update(telemetry);

@@ -30,6 +30,6 @@ export class TouchLine {
   /** A pulse was given for the contact in this message. */
   felt({ robot }: Telemetry): void {
     const ms = robot?.readingMs ?? null;
-    this.#felt = ms === null ? '' : `felt after ${ms.toFixed(0)} ms`;
+    this.#felt = ms === null ? '' : `pulse after ${ms.toFixed(0)} ms`;
   }
 }

@@ -48,7 +48,8 @@ export class HeaderChips {
   readonly #robot = new Chip('chip-robot');
   readonly #input = new Chip('chip-input');
 
-  update(link: LinkStatus, fresh: boolean, telemetry: Telemetry | null): void {
+  /** `drives`: the Operate page is shown; on the others, the page's own hand rests. */
+  update(link: LinkStatus, fresh: boolean, telemetry: Telemetry | null, drives: boolean): void {
     const words: Record<LinkStatus, string> = { open: 'live', connecting: 'connecting', closed: 'offline' };
     if (link !== 'open') this.#console.show('bad', words[link]);
     else this.#console.show(fresh ? 'good' : 'warn', fresh ? 'live' : 'no data');
@@ -62,7 +63,8 @@ export class HeaderChips {
     }
     const state = telemetry.link.connected ? (telemetry.robot?.state ?? 'disconnected') : 'disconnected';
     this.#robot.show(STATE_TONES[state], STATE_LABELS[state]);
-    const { status, clutch } = telemetry.input;
+    const { active, status, clutch } = telemetry.input;
+    if (active === 'page' && !drives) return this.#input.show('off', 'resting');
     this.#input.show(
       INPUT_TONES[status] ?? 'warn',
       clutch && status === 'ok' ? 'moving' : (INPUT_LABELS[status] ?? status),

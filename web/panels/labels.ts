@@ -9,6 +9,8 @@ const STATE_ADVICE: Record<SupervisorState, string> = {
   hold: 'Engage to continue.',
   stopped: 'Reset to continue.',
 };
+/** To an operator these say no more than the advice: the clutch was let go, or never closed. */
+const OPEN_CLUTCH = new Set(['tracking lost', 'clutch released']);
 
 const INPUT_LABELS: Record<string, string> = {
   scripted: 'Scripted',
@@ -17,6 +19,7 @@ const INPUT_LABELS: Record<string, string> = {
   openteach: 'OpenTeach',
   rctp: 'RCTP',
   webxr: 'WebXR',
+  joints: 'Replay, policy',
 };
 
 const INPUT_HINTS: Record<string, string> = {
@@ -26,6 +29,7 @@ const INPUT_HINTS: Record<string, string> = {
   rctp: 'The robot follows while the headset tracks the hand. RCTP has no clutch.',
   leader: 'The robot follows the leader arm, joint by joint. Press Enter in its terminal.',
   webxr: 'Open this console in the headset’s browser, then enter VR.',
+  joints: 'Joint angles from a recording or a policy. Choose another input to drive yourself.',
 };
 
 const GAMEPAD_HINT =
@@ -35,17 +39,20 @@ const GAMEPAD_HINT =
 export const PAGE_METHODS = {
   keyboard: {
     label: 'Keyboard',
+    touchLabel: 'Touch pads',
     hint: 'Hold Shift, then use WASD, QE or the arrow keys. R/F: turn. G: gripper.',
     touchHint:
       'Drag a finger on the pad: the arm follows while you touch it. The bar moves it forward and back.',
   },
   drag: {
     label: 'Drag hand',
+    touchLabel: 'Drag hand',
     hint: 'Drag the orange hand in the view. The arm follows until you release it.',
     touchHint: 'Drag the orange hand in the view. The arm follows until you let go.',
   },
   gamepad: {
     label: 'Gamepad',
+    touchLabel: 'Gamepad',
     hint: GAMEPAD_HINT,
     touchHint: GAMEPAD_HINT,
   },
@@ -66,15 +73,31 @@ export function sentence(text: string): string {
   return words.charAt(0).toUpperCase() + words.slice(1);
 }
 
-/**
- * The cause as a sentence, then what to do next. The page's own hand is never lost: after choosing it, it has just not been
- * engaged yet.
- */
-export function causeText(state: SupervisorState, cause: string, input = ''): string {
-  const byPage = input === 'page' && (state === 'armed' || state === 'hold');
-  const given = byPage && cause === 'tracking lost' ? '' : sentence(cause);
-  const advice = byPage ? 'Hold Shift, or drag the pad or the hand.' : STATE_ADVICE[state];
-  return given === '' ? advice : `${given}. ${advice}`.trim();
+/** Who reads the cause. */
+export interface CauseReader {
+  input: string;
+  /** The input sends nothing. */
+  isSilent: boolean;
+  isTouch: boolean;
+  /** Somebody else drives, or nobody may: advice would be of no use. */
+  isWatching: boolean;
+}
+
+/** The cause as a sentence, then what to do next. */
+export function causeText(state: SupervisorState, cause: string, reader: CauseReader): string {
+  const waits = state === 'armed' || state === 'hold';
+  const hand = waits ? handAdvice(reader) : '';
+  const given = hand !== '' && OPEN_CLUTCH.has(cause) ? '' : sentence(cause);
+  const advice = reader.isWatching ? '' : hand || STATE_ADVICE[state];
+  if (given === '') return advice || (reader.isWatching && waits ? 'Waiting for the driver.' : '');
+  return `${given}. ${advice}`.trim();
+}
+
+/** How the input in use is engaged; empty: with the button. */
+function handAdvice({ input, isSilent, isTouch }: CauseReader): string {
+  if (input === 'joints' && isSilent) return 'No replay or policy is running. Choose an input.';
+  if (input !== 'page') return '';
+  return isTouch ? 'Drag a finger on the pad.' : 'Hold Shift, or drag the pad or the hand.';
 }
 
 /** `upper_arm ↔ base` → `upper arm ↔ base`. */

@@ -41,7 +41,8 @@ export class LatencyPanel {
     if (telemetry === null) return;
     const oneWay = percentiles(this.#window.oneWayMs(RECENT_S));
     STATISTICS.forEach((name, i) => {
-      setText(this.#tiles[i]!, milliseconds(oneWay?.[name]));
+      const value = oneWay?.[name];
+      setText(this.#tiles[i]!, milliseconds(value, (value ?? 0) < 100 ? 1 : 0));
     });
     const steps = percentiles(variation(this.#window.oneWayMs(RECENT_S)));
     setText(this.#variation, steps === null ? '—' : `p95 ${milliseconds(steps.p95)} ms`);

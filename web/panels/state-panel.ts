@@ -11,6 +11,7 @@ const SELF_RELEASE_MS = 1000;
 const LASTING_MS = 500;
 const WAITING = 'Waiting for telemetry.';
 const STARTING = 'Connecting. The robot starts its operator process; this takes a few seconds.';
+const isTouchScreen = matchMedia('(pointer: coarse)');
 const POWERED: readonly SupervisorState[] = ['armed', 'engaged', 'hold'];
 
 /** The supervisor state to show: `disconnected` without fresh telemetry from the robot. */
@@ -31,6 +32,7 @@ export class StatePanel {
   readonly #mode = element('mode', HTMLElement);
   #homing = false;
   #canReengage = false;
+  #isWatching = false;
   #limitedSinceMs = Number.POSITIVE_INFINITY;
   #waitingSinceMs = Number.POSITIVE_INFINITY;
 
@@ -39,6 +41,11 @@ export class StatePanel {
     this.#disarm.addEventListener('click', () => send({ kind: 'disarm' }));
     this.#reset.addEventListener('click', () => send({ kind: 'reset' }));
     this.#home.addEventListener('click', () => send({ kind: this.#homing ? 'hold' : 'home' }));
+  }
+
+  /** This page may send no requests. */
+  setWatching(isWatching: boolean): void {
+    this.#isWatching = isWatching;
   }
 
   /** `stopping`: an e-stop is pending, so arm and reset are disabled. */
@@ -90,11 +97,12 @@ export class StatePanel {
   #explain(telemetry: Telemetry, fresh: boolean, state: SupervisorState): string {
     if (!fresh) return `No telemetry. Last state: ${telemetry.robot?.state ?? 'disconnected'}.`;
     if (this.#homing) return 'Moving to the home pose. Press Hold to interrupt.';
-    return causeText(
-      state,
-      state === 'disconnected' ? '' : (telemetry.robot?.cause ?? ''),
-      telemetry.input.active,
-    );
+    return causeText(state, state === 'disconnected' ? '' : (telemetry.robot?.cause ?? ''), {
+      input: telemetry.input.active,
+      isSilent: telemetry.input.status !== 'ok',
+      isTouch: isTouchScreen.matches,
+      isWatching: this.#isWatching,
+    });
   }
 }
 

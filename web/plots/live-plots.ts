@@ -1,6 +1,7 @@
 import type { RobotModel } from '../../src/geometry/robot-model.ts';
 import type { Telemetry } from '../../src/messages/telemetry.ts';
 import { atMostEvery, create, element, setText } from '../dom.ts';
+import { partNames } from '../panels/labels.ts';
 import { onThemeChange } from '../shell/theme.ts';
 import { drawSeries } from './draw.ts';
 import { Series } from './series.ts';
@@ -40,7 +41,7 @@ export class LivePlots {
     this.#plots = [
       plotOf('joints', 'Joints', 'rad', this.#joints),
       plotOf('velocities', 'Velocities', 'rad/s', this.#joints),
-      plotOf('effort', 'Torque from outside', 'Nm', this.#joints),
+      plotOf('effort', 'Torque from outside', 'N·m', this.#joints),
       plotOf('latency', 'One-way latency', 'ms', 2),
     ];
     this.#root.replaceChildren(chooser(this.#plots), ...this.#plots.map(({ root }) => root), legend(model));
@@ -50,9 +51,11 @@ export class LivePlots {
 
   show({ robot, closed }: Telemetry, nowMs: number): void {
     const timeS = nowMs / 1000;
+    // Messages arrive unevenly; the robot read its joints when it says.
+    const readS = robot?.readNs == null ? timeS : robot.readNs / 1e9;
     const [joints, velocities, effort, latency] = this.#plots as [Plot, Plot, Plot, Plot];
     if (robot) {
-      this.#differ(robot.measuredRad, timeS);
+      this.#differ(robot.measuredRad, readS);
       joints.series.add(timeS, robot.measuredRad);
       velocities.series.add(timeS, this.#velocities);
       effort.series.add(timeS, robot.externalNm ?? NOTHING);
@@ -72,6 +75,7 @@ export class LivePlots {
 
   #differ(measuredRad: readonly number[], timeS: number): void {
     const dtS = timeS - this.#lastS;
+    if (dtS === 0) return;
     this.#lastS = timeS;
     for (let i = 0; i < this.#joints; i++) {
       const rad = measuredRad[i] ?? Number.NaN;
@@ -140,7 +144,7 @@ function legend({ joints }: RobotModel): HTMLElement {
     const item = create('li');
     const swatch = create('i');
     swatch.style.background = `var(--seg-${i % 6})`;
-    item.append(swatch, name);
+    item.append(swatch, partNames(name));
     list.append(item);
   }
   return list;

@@ -40,7 +40,11 @@ export function curveSets({ info, rows }: EpisodeView): CurveSet[] {
   ];
   if (info.hasGripper) sets.push({ title: 'Gripper', unit: 'open 0, closed 1', curves: GRIPPER });
   if (info.hasEffort)
-    sets.push({ title: 'Force from outside', unit: 'N·m', curves: perJoint(({ effort }, i) => effort?.[i]) });
+    sets.push({
+      title: 'Torque from outside',
+      unit: 'N·m',
+      curves: perJoint(({ effort }, i) => effort?.[i]),
+    });
   if (info.hasTorque)
     sets.push({ title: 'Torque', unit: 'N·m', curves: perJoint(({ torqueNm }, i) => torqueNm?.[i]) });
   return sets;

@@ -37,11 +37,11 @@ export function openRecordPage(root: HTMLElement, context: PageContext): LazyPag
     const { selected, list } = store.state;
     if (review === null || list === null) return;
     event.preventDefault();
+    const mayEdit = selected !== null && store.state.watching?.isViewer !== true;
     if (review.kind === 'label') {
-      if (selected !== null)
-        send({ kind: 'record', action: 'label', episode: selected, label: review.label });
+      if (mayEdit) send({ kind: 'record', action: 'label', episode: selected, label: review.label });
     } else if (review.kind === 'delete') {
-      if (selected !== null && store.state.watching?.isViewer !== true) void store.delete(selected);
+      if (mayEdit) void store.delete(selected);
     } else {
       const next = episodeAfter(list.episodes, selected, review.by);
       if (next !== null) void store.select(next);
@@ -109,7 +109,12 @@ function RecordPage({ store, send, sendReplay }: PageProps) {
         <div class="record-side">
           {watching && (
             <p class="small watching" data-testid="record-watching">
-              {watching.note}
+              <span>{watching.note}</span>
+              {!isViewer && (
+                <button type="button" class="plain" onClick={() => watching.take()}>
+                  Take over
+                </button>
+              )}
             </p>
           )}
           <div inert={watching !== null}>

@@ -1,3 +1,4 @@
+import type { ComponentProps } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { RobotModel } from '../../src/geometry/robot-model.ts';
 import type { EpisodeView } from '../../src/messages/console.ts';
@@ -61,24 +62,17 @@ export function Playback(props: Props) {
       </header>
       <Compare info={info} other={other} episodes={episodes} onCompare={onCompare} />
       <div class="side-by-side">
-        <SceneView view={view} row={row} model={model} />
+        <Scene view={view} row={row} model={model} isNamed={other !== null} />
         {other && (
-          <SceneView key={other.info.id} view={other} row={rowAt(other, row?.timeNs ?? 0)} model={model} />
+          <Scene
+            key={other.info.id}
+            view={other}
+            row={rowAt(other, row?.timeNs ?? 0)}
+            model={model}
+            isNamed
+          />
         )}
       </div>
-      {info.cameras.length > 0 && row && (
-        <div class="frames">
-          {info.cameras.map((camera) => (
-            <FrameView
-              key={camera}
-              episode={info.id}
-              camera={camera}
-              row={row.index}
-              frame={row.frames[camera]}
-            />
-          ))}
-        </div>
-      )}
       <div class="scrub">
         <button
           type="button"
@@ -107,6 +101,19 @@ export function Playback(props: Props) {
         </output>
       </div>
       <TimeLine view={view} at={at} cut={cut} onPick={setAt} />
+      {info.cameras.length > 0 && row && (
+        <div class="frames">
+          {info.cameras.map((camera) => (
+            <FrameView
+              key={camera}
+              episode={info.id}
+              camera={camera}
+              row={row.index}
+              frame={row.frames[camera]}
+            />
+          ))}
+        </div>
+      )}
       <CutRow
         view={view}
         atS={(row?.timeNs ?? 0) / 1e9}
@@ -149,6 +156,17 @@ export function Playback(props: Props) {
         ))}
       </div>
     </section>
+  );
+}
+
+/** Of two beside each other, each has its name. */
+function Scene({ isNamed, ...props }: ComponentProps<typeof SceneView> & { isNamed: boolean }) {
+  const { id, label } = props.view.info;
+  return (
+    <figure class="scene-figure">
+      <SceneView {...props} />
+      {isNamed && <figcaption class="small muted">{[id, label].filter(Boolean).join(' · ')}</figcaption>}
+    </figure>
   );
 }
 

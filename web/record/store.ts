@@ -101,9 +101,10 @@ export class RecordStore {
       await this.refresh();
       if (this.state.selected !== id || this.state.view === null) return;
       const { info } = this.state.view;
-      this.set({ view: { ...this.state.view, info: { ...info, label } } });
+      this.set({ view: { ...this.state.view, info: { ...info, label } }, editProblem: '' });
     } catch (error) {
-      this.set({ listProblem: (error as Error).message });
+      // The list stays.
+      this.set({ editProblem: (error as Error).message });
     }
   }
 

@@ -8,6 +8,7 @@ import { forgetOffer } from './tour-offer.ts';
 import { endText, textOf } from './tour-text.ts';
 
 const TARGET = 'tour-target';
+const EXPERT = 'expert';
 
 /** The running tour: one line above the page that says what to do next, and marks the controls for it. */
 export class TourCard {
@@ -44,10 +45,18 @@ export class TourCard {
   }
 
   update(telemetry: Telemetry, network: string, nowMs: number): void {
+    this.#letExpertDrive(telemetry);
     this.#tour.update({ telemetry, network, nowMs });
     this.#changeTask(telemetry);
     this.#hint.update(this.#tour.step === 'place' ? telemetry : null, nowMs);
     this.#draw(telemetry);
+  }
+
+  /** There is something to watch, also when the tour is taken again. */
+  #letExpertDrive({ input, operator }: Telemetry): void {
+    if (this.#shown !== null || !input.available.includes(EXPERT)) return;
+    if (input.active !== EXPERT) this.#send({ kind: 'input', name: EXPERT });
+    if (operator.mode === 'hold') this.#send({ kind: 'teleop' });
   }
 
   readonly #onPlay = (): void => this.#tour.played();

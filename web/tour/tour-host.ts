@@ -10,6 +10,7 @@ export class TourHost {
   readonly #button = element('tour-open', HTMLButtonElement);
   readonly #send: (request: DeskRequest | LinkRequest) => void;
   #network = '';
+  #isWatching = false;
   #card: TourCard | null = null;
   #offers = isNewcomer();
 
@@ -23,8 +24,13 @@ export class TourHost {
     this.#network = network;
   }
 
+  /** This page may send no requests: a tour would go nowhere. */
+  setWatching(isWatching: boolean): void {
+    this.#isWatching = isWatching;
+  }
+
   update(telemetry: Telemetry, nowMs: number): void {
-    const fits = this.#network !== '' && telemetry.world != null;
+    const fits = this.#network !== '' && telemetry.world != null && !this.#isWatching;
     this.#button.hidden = !fits || this.#card !== null;
     if (this.#card !== null) this.#card.update(telemetry, this.#network, nowMs);
     else if (fits && this.#offers) this.#offer();

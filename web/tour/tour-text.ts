@@ -13,7 +13,7 @@ const isTouch = matchMedia('(pointer: coarse)');
 const TEXTS: Record<Exclude<TourStep, 'smooth'>, StepText> = {
   watch: {
     title: 'Watch',
-    text: 'The expert drives and picks up a cube. The arm is what was measured; purple is what was commanded.',
+    text: 'A program, the expert, drives and picks up a cube. The arm is drawn as measured, and in purple where it was sent.',
     targets: ['scene'],
   },
   'take-over': {
@@ -40,7 +40,7 @@ const TEXTS: Record<Exclude<TourStep, 'smooth'>, StepText> = {
 };
 
 const TOUCH_TEXTS: Partial<Record<TourStep, string>> = {
-  'take-over': 'Press Keyboard. Then drag in the pad: the arm follows your finger.',
+  'take-over': 'Press Touch pads. Then drag in the pad: the arm follows your finger.',
   place: 'One cube, no hurry. Go over it, down, grip; lift it, go over the tray, let go. Next:',
   record: 'Press Start, move the arm, and press Keep.',
 };
@@ -67,5 +67,8 @@ export function endText(tour: Tour): string {
   const seconds = Math.round(tour.tookS);
   const took = `That took ${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')}.`;
   if (before === null || after === null) return took;
-  return `${took} On the same bad Wi-Fi, the delay varied by ${milliseconds(before, 0)} ms without smoothing and by ${milliseconds(after, 0)} ms with it.`;
+  const [rough, smooth] = [milliseconds(before, 0), milliseconds(after, 0)];
+  if (after >= before)
+    return `${took} The delay varied by ${rough} ms without smoothing and by ${smooth} ms with it: this computer is too busy to show the difference.`;
+  return `${took} On the same bad Wi-Fi, the delay varied by ${rough} ms without smoothing and by ${smooth} ms with it.`;
 }

@@ -3,6 +3,7 @@ import type { RobotModel } from '../../src/geometry/robot-model.ts';
 import type { ConsoleArm, ConsoleScene } from '../../src/messages/console.ts';
 import type { Telemetry } from '../../src/messages/telemetry.ts';
 import { onThemeChange } from '../shell/theme.ts';
+import { coveredOf } from './covered.ts';
 import { EdgeArrows } from './edge-arrows.ts';
 import { currentPalette } from './palette.ts';
 import type { Quality } from './quality.ts';
@@ -67,7 +68,9 @@ export class RobotView {
     );
     camera = this.#camera = new ViewCamera(canvas, () => this.#request());
     canvas.addEventListener('dblclick', () => this.look('shoulder'));
-    new ResizeObserver(() => this.#resize()).observe(canvas);
+    const observer = new ResizeObserver(() => this.#resize());
+    // What lies over the view moves the middle of what is left of it.
+    for (const each of [canvas, ...document.querySelectorAll('.stage-top, .cameras')]) observer.observe(each);
     onThemeChange(() => this.#rebuild());
   }
 
@@ -160,7 +163,7 @@ export class RobotView {
   #resize(): void {
     const { clientWidth, clientHeight } = this.#canvas;
     if (clientWidth === 0 || clientHeight === 0) return;
-    const turned = this.#camera.resize(clientWidth, clientHeight);
+    const turned = this.#camera.resize(clientWidth, clientHeight, coveredOf(this.#canvas));
     this.#renderer.setSize(clientWidth, clientHeight, false);
     if (turned) this.look(this.#camera.preset);
     this.#request();

@@ -1,5 +1,6 @@
 import { type Object3D, PerspectiveCamera, Vector3 } from 'three';
 import { OrbitControls } from 'three/examples/jsm/controls/OrbitControls.js';
+import type { Covered } from './covered.ts';
 
 const VIEW_PRESETS = ['shoulder', 'top', 'side', 'wrist'] as const;
 export type ViewPreset = (typeof VIEW_PRESETS)[number];
@@ -16,7 +17,11 @@ const CENTRE_HEIGHT = 0.52;
 const HALF_HEIGHT = 0.8;
 const HALF_WIDTH = 0.96;
 
-/** The part of the frame, from its centre, in which tool and hand may move before the camera follows. */
+/** In a view lower than this, the presets show the workspace in what is left of it. */
+const LOW_PX = 520;
+const UNCOVERED: Covered = { topPx: 0, bottomPx: 0 };
+
+/** The part of the free frame, from its centre, in which tool and hand may move before the camera follows. */
 const INNER = 0.72;
 const FOLLOW_PER_FRAME = 0.15;
 const ZOOM_OUT_PER_FRAME = 1.02;
@@ -36,6 +41,10 @@ export class ViewCamera {
   readonly #axis = new Vector3();
   readonly #pan = new Vector3();
   readonly #homeTip = new Vector3();
+  /** The part of the height that nothing covers, and its middle, −1 … 1. */
+  #freeShare = 1;
+  #freeMiddle = 0;
+  #isLow = false;
   #preset: ViewPreset = 'shoulder';
   #reachM = 0.5;
 
@@ -63,7 +72,8 @@ export class ViewCamera {
     this.#controls.enabled = preset !== 'wrist';
     if (preset === 'wrist') return;
     const slope = Math.tan((this.camera.fov * Math.PI) / 360);
-    const distance = Math.max(HALF_HEIGHT / slope, HALF_WIDTH / (slope * this.camera.aspect));
+    const halfHeight = HALF_HEIGHT / (this.#isLow ? this.#freeShare : 1);
+    const distance = Math.max(halfHeight / slope, HALF_WIDTH / (slope * this.camera.aspect));
     const { x, z } = this.#homeTip;
     this.camera.up.set(0, 1, 0);
     this.#controls.target.set(0.55 * x, CENTRE_HEIGHT * this.#reachM, 0.55 * z);
@@ -72,12 +82,15 @@ export class ViewCamera {
     this.#controls.update();
   }
 
-  /** True when the canvas changed between upright and wide. */
-  resize(widthPx: number, heightPx: number): boolean {
+  /** True when the canvas changed between upright and wide, or low and high. */
+  resize(widthPx: number, heightPx: number, { topPx, bottomPx }: Covered = UNCOVERED): boolean {
     const turned = this.camera.aspect < 1 !== widthPx < heightPx;
-    this.camera.aspect = widthPx / heightPx;
-    this.camera.updateProjectionMatrix();
-    return turned;
+    this.#freeShare = (heightPx - topPx - bottomPx) / heightPx;
+    this.#freeMiddle = (bottomPx - topPx) / heightPx;
+    const wasLow = this.#isLow;
+    this.#isLow = heightPx < LOW_PX;
+    this.camera.setViewOffset(widthPx, heightPx, 0, (bottomPx - topPx) / 2, widthPx, heightPx);
+    return turned || wasLow !== this.#isLow;
   }
 
   /** Call once per frame. True while the camera itself moves. */
@@ -133,8 +146,8 @@ export class ViewCamera {
     let [x, y] = [0, 0];
     for (const point of points) {
       const at = this.#point.copy(point).project(this.camera);
-      x += outside(at.x);
-      y += outside(at.y);
+      x += outside(at.x, INNER);
+      y += outside(at.y - this.#freeMiddle, INNER * this.#freeShare);
     }
     return [x, y];
   }
@@ -145,10 +158,11 @@ export class ViewCamera {
     if (a === undefined || b === undefined) return 0;
     const first = this.#point.copy(a).project(this.camera).clone();
     const second = this.#point.copy(b).project(this.camera);
-    return Math.max(Math.abs(first.x - second.x), Math.abs(first.y - second.y)) - 2 * INNER;
+    const apart = Math.abs(first.y - second.y) / this.#freeShare;
+    return Math.max(Math.abs(first.x - second.x), apart) - 2 * INNER;
   }
 }
 
-function outside(value: number): number {
-  return Math.abs(value) <= INNER ? 0 : Math.sign(value) * Math.min(1, Math.abs(value) - INNER);
+function outside(value: number, inner: number): number {
+  return Math.abs(value) <= inner ? 0 : Math.sign(value) * Math.min(1, Math.abs(value) - inner);
 }

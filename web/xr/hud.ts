@@ -15,6 +15,8 @@ export interface HudState {
   over: string;
   rttMs: number | null;
   tracked: boolean;
+  /** Tracked hands, no controllers. */
+  isBare: boolean;
   stopping: boolean;
   /** Recordings kept since the page was opened. */
   kept: number;
@@ -28,6 +30,8 @@ const TONES: Record<string, string> = {
   hold: '#f5a524',
   stopped: '#f0525a',
 };
+/** The wearer's own doing: the advice says more. */
+const OPEN_CLUTCH = ['tracking lost', 'clutch released'];
 const GUIDE_TONE = '#62b0f0';
 const WINDOW = 300;
 
@@ -49,7 +53,7 @@ export class Hud {
     if (hud.guide !== null) return this.#guide(hud.guide);
     const lines = [
       state.toUpperCase(),
-      fresh ? (telemetry?.robot?.cause ?? '') : 'the console sends no telemetry',
+      fresh ? causeOf(hud) : 'the console sends no telemetry',
       problem(hud),
       this.#latency(hud),
       ...(fresh && telemetry?.world ? [taskText(telemetry.world)] : []),
@@ -140,8 +144,15 @@ function recordText({ state, durationS, task }: RecorderStatus, kept: number): s
   return [`● recording ${Math.floor(durationS)} s`, task, count].filter(Boolean).join(' · ');
 }
 
-/** The most serious problem, or empty. */
-function problem({ telemetry, fresh, inControl, holder, tracked, stopping }: HudState): string {
+function causeOf({ telemetry, inControl, tracked }: HudState): string {
+  const { robot, input } = telemetry ?? {};
+  const waits = (robot?.state === 'armed' || robot?.state === 'hold') && input?.active === 'webxr';
+  return waits && inControl && tracked && OPEN_CLUTCH.includes(robot.cause) ? 'ready' : (robot?.cause ?? '');
+}
+
+/** The most serious problem, or what to do next; empty while the robot follows. */
+function problem(hud: HudState): string {
+  const { telemetry, fresh, inControl, holder, tracked, isBare, stopping } = hud;
   if (stopping) return 'STOPPING: waiting for the robot';
   if (!fresh || telemetry === null) return 'no telemetry: the robot’s watchdog holds it';
   if (!inControl) return `${holder ?? 'nobody'} drives: touch TAKE OVER`;
@@ -150,6 +161,8 @@ function problem({ telemetry, fresh, inControl, holder, tracked, stopping }: Hud
   const { robot, operator } = telemetry;
   if (robot?.state === 'stopped') return 'touch RESET to continue';
   if (robot?.state === 'idle') return 'touch ARM to power the joints';
+  if (causeOf(hud) === 'ready')
+    return isBare ? 'pinch with your other hand to move' : 'hold the grip to move';
   const limit = robot ? limitText(robot, operator.limitTowards) : '';
   if (limit !== '') return limit.toLowerCase();
   if (operator.mapping === 'unreachable') return 'out of reach';

@@ -298,8 +298,19 @@ function showHud(): void {
   const { telemetry, access, over } = page;
   const { inControl = false, holder = null } = access ?? {};
   const tracked = session.packet.left.tracked || session.packet.right.tracked;
+  const isBare = [session.packet.left, session.packet.right].some(({ kind }) => kind === 'hand');
   const guide = stop.pending ? null : measure.guide(performance.now());
-  const now = { telemetry, fresh: isFresh(), inControl, holder, over, rttMs, tracked, kept: flow.kept };
+  const now = {
+    telemetry,
+    fresh: isFresh(),
+    inControl,
+    holder,
+    over,
+    rttMs,
+    tracked,
+    isBare,
+    kept: flow.kept,
+  };
   hud.draw({ ...now, stopping: stop.pending, guide });
 }
 

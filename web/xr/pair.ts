@@ -26,6 +26,7 @@ const REASONS: Record<string, string> = {
 };
 
 const isHeadset = /Quest|Pico|OculusBrowser/.test(navigator.userAgent);
+const isPhone = /Android|iPhone|iPad/.test(navigator.userAgent);
 /** Time to read that it worked. */
 const RETURN_AFTER_MS = 900;
 
@@ -105,5 +106,5 @@ element('form', HTMLFormElement).addEventListener('submit', (event) => {
 for (const role of ['operator', 'viewer'])
   element(`offer-${role}`, HTMLButtonElement).addEventListener('click', () => void offer(role));
 element('code', HTMLInputElement).value = location.hash.slice(1);
-element('name', HTMLInputElement).value = isHeadset ? 'Headset' : 'Phone';
+element('name', HTMLInputElement).value = isHeadset ? 'Headset' : isPhone ? 'Phone' : 'Computer';
 await show();

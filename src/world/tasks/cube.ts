@@ -6,6 +6,8 @@ import { CUBE_M, cube, tray } from '../things.ts';
 const TRAY_HALF_M = 0.085;
 const INSIDE_M = 0.08;
 const THING = 'red';
+/** Open by this much more than the cube is wide. */
+const LET_GO_M = 0.004;
 
 export const cubeTask: Task = {
   name: 'cube',
@@ -26,7 +28,8 @@ export const cubeTask: Task = {
     const at = view.see('tray');
     const { xM, yM, zM, speed } = view.see(THING);
     const isInside = Math.abs(xM - at.xM) < INSIDE_M && Math.abs(yM - at.yM) < INSIDE_M && zM < 0.075;
-    return isInside && speed < AT_REST ? 1 : 0;
+    const isLetGo = view.openingM > CUBE_M + LET_GO_M;
+    return isInside && isLetGo && speed < AT_REST ? 1 : 0;
   },
   *expert(view) {
     const hand: Hand = { yawRad: view.gripYawRad };
