@@ -1,8 +1,8 @@
 import { TeleopError } from '../core/errors.ts';
 import { monotonicClock } from '../core/time/clock.ts';
 import { MODE, REGISTER } from '../robot/buses/dynamixel/control-table.ts';
-import { ping, syncRead, syncWrite, write } from '../robot/buses/servo/operations.ts';
 import { serialLine } from '../robot/buses/serial-line.ts';
+import { ping, syncRead, syncWrite, write } from '../robot/buses/servo/operations.ts';
 import { ServoBus } from '../robot/buses/servo/servo-bus.ts';
 import type { LeaderLine } from './leader-line.ts';
 import type { LeaderMotors } from './leader-motors.ts';
