@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { needs } from '../needs.ts';
 import { portGate } from '../../src/app/operator-ports.ts';
+import { needs } from '../needs.ts';
 
 it('one operator at a time chooses its ports, until they are bound', { skip: needs('Linux') }, async () => {
   const end = await portGate();
