@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { writeWhole } from '../files/write-whole.ts';
 import type { CheckedDataset } from '../record/lerobot/check.ts';
-import { type Features, videoKeysOf } from '../record/lerobot/layout.ts';
+import { type Features, pictureSize, videoKeysOf } from '../record/lerobot/layout.ts';
 
 const CARD = 'README.md';
 /** A card without this line was written by a person and stays. */
@@ -94,9 +94,9 @@ function taskRows(episodes: CheckedDataset['episodes'], tasks: readonly string[]
 const camerasOf = (features: Features): string =>
   videoKeysOf(features)
     .map((key) => {
-      const { shape, info } = features[key]!;
-      const codec = info?.['video.codec'];
-      return `${key.replace('observation.images.', '')} (${shape[1]} × ${shape[0]}${codec === undefined ? '' : `, ${String(codec)}`})`;
+      const { widthPx, heightPx } = pictureSize(features[key]!);
+      const codec = features[key]!.info?.['video.codec'];
+      return `${key.replace('observation.images.', '')} (${widthPx} × ${heightPx}${codec === undefined ? '' : `, ${String(codec)}`})`;
     })
     .join(', ');
 
