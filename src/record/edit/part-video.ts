@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { constants, copyFileSync, linkSync } from 'node:fs';
+import { constants, copyFileSync, linkSync, realpathSync } from 'node:fs';
 import { TeleopError } from '../../core/errors.ts';
 import { syncFile } from '../lerobot/parquet.ts';
 import { type Codec, ENCODER_ARGUMENTS } from '../lerobot/video.ts';
@@ -43,7 +43,7 @@ export async function writePart(part: VideoPart, out: string): Promise<Method> {
 /** False on file systems without links. */
 function linked(file: string, out: string): boolean {
   try {
-    linkSync(file, out);
+    linkSync(realpathSync(file), out);
     return true;
   } catch (error) {
     const { code = '' } = error as NodeJS.ErrnoException;
