@@ -9,12 +9,13 @@ const CARD = 'README.md';
 const OURS =
   '<!-- Written by farhand from the dataset. Every push writes it again; remove this line to keep your own. -->';
 
-/** Writes the dataset's card unless a person wrote one. Returns whether it did. */
+/** Writes the dataset's card unless a person wrote one. A licence stays until another one is given. Returns whether it did. */
 export function writeCard(dir: string, checked: CheckedDataset, license?: string): boolean {
   const file = path.join(dir, CARD);
-  if (existsSync(file) && !readFileSync(file, 'utf8').includes(OURS)) return false;
-  const card = cardOf(checked, license);
-  if (!existsSync(file) || readFileSync(file, 'utf8') !== card) writeWhole(file, card);
+  const earlier = existsSync(file) ? readFileSync(file, 'utf8') : null;
+  if (earlier !== null && !earlier.includes(OURS)) return false;
+  const card = cardOf(checked, license ?? /^license: (.+)$/m.exec(earlier ?? '')?.[1]);
+  if (card !== earlier) writeWhole(file, card);
   return true;
 }
 

@@ -103,6 +103,8 @@ describe('publishing a dataset', { skip: needs('ffmpeg') }, () => {
     assert.ok(repo.isPrivate);
     assert.equal(repo.tags.get('v3.0'), repo.commits.at(-1)!.id);
     assert.match(readFileSync(path.join(dir, 'README.md'), 'utf8'), /^---\nlicense: apache-2\.0\n/);
+    const { sentFiles } = await pushDataset(dir, await onHub('me/private'), quiet);
+    assert.equal(sentFiles, 0, 'the licence stays');
     await assert.rejects(
       pullDataset(await onHub('me/private', ''), fresh(), () => {}),
       /not a LeRobot v3 dataset/,
