@@ -96,12 +96,14 @@ function numbersOf(list: string): number[] {
 function splitsOf(words: readonly string[]): Map<string, number[]> {
   if (words.length === 0)
     throw usage('split needs names with their episodes', 'dataset split cups train=0-79 test=80-99');
-  return new Map(
-    words.map((word) => {
-      const [name = '', list = ''] = word.split('=');
-      return [name, numbersOf(list)] as const;
-    }),
-  );
+  const parts = words.map((word) => {
+    const [name = '', list = ''] = word.split('=');
+    return [name, numbersOf(list)] as const;
+  });
+  const twice = parts.find(([name], i) => parts.findIndex(([other]) => other === name) < i);
+  if (twice !== undefined)
+    throw usage(`split has two parts named "${twice[0]}"`, 'dataset split cups train=0-79 test=80-99');
+  return new Map(parts);
 }
 
 function editedText({ dir, episodes, rows, videos }: Edited): string {

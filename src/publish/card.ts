@@ -2,19 +2,20 @@ import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { writeWhole } from '../files/write-whole.ts';
 import type { CheckedDataset } from '../record/lerobot/check.ts';
-import { type Features, videoKeysOf } from '../record/lerobot/layout.ts';
+import { type Features, pictureSize, videoKeysOf } from '../record/lerobot/layout.ts';
 
 const CARD = 'README.md';
 /** A card without this line was written by a person and stays. */
 const OURS =
   '<!-- Written by farhand from the dataset. Every push writes it again; remove this line to keep your own. -->';
 
-/** Writes the dataset's card unless a person wrote one. Returns whether it did. */
+/** Writes the dataset's card unless a person wrote one. A licence stays until another one is given. Returns whether it did. */
 export function writeCard(dir: string, checked: CheckedDataset, license?: string): boolean {
   const file = path.join(dir, CARD);
-  if (existsSync(file) && !readFileSync(file, 'utf8').includes(OURS)) return false;
-  const card = cardOf(checked, license);
-  if (!existsSync(file) || readFileSync(file, 'utf8') !== card) writeWhole(file, card);
+  const earlier = existsSync(file) ? readFileSync(file, 'utf8') : null;
+  if (earlier !== null && !earlier.includes(OURS)) return false;
+  const card = cardOf(checked, license ?? /^license: (.+)$/m.exec(earlier ?? '')?.[1]);
+  if (card !== earlier) writeWhole(file, card);
   return true;
 }
 
@@ -94,9 +95,9 @@ function taskRows(episodes: CheckedDataset['episodes'], tasks: readonly string[]
 const camerasOf = (features: Features): string =>
   videoKeysOf(features)
     .map((key) => {
-      const { shape, info } = features[key]!;
-      const codec = info?.['video.codec'];
-      return `${key.replace('observation.images.', '')} (${shape[1]} × ${shape[0]}${codec === undefined ? '' : `, ${String(codec)}`})`;
+      const { widthPx, heightPx } = pictureSize(features[key]!);
+      const codec = features[key]!.info?.['video.codec'];
+      return `${key.replace('observation.images.', '')} (${widthPx} × ${heightPx}${codec === undefined ? '' : `, ${String(codec)}`})`;
     })
     .join(', ');
 

@@ -40,6 +40,8 @@ export interface DatasetStore {
   list(): Promise<ReadonlyMap<string, StoredFile> | null>;
   /** Until it returns, readers get the old dataset or an error, never a mixture that passes `pull`. */
   store(change: Change, progress: (bytes: number) => void): Promise<void>;
+  /** Does what a push that was interrupted after its last file left undone. */
+  settle(): Promise<void>;
   read(name: string, offset: number): AsyncIterable<Uint8Array>;
 }
 

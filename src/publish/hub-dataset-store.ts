@@ -107,6 +107,14 @@ export class HubDatasetStore implements DatasetStore {
     }
   }
 
+  async settle(): Promise<void> {
+    try {
+      if (!(await this.#isTagged())) await this.#tag();
+    } catch (cause) {
+      throw this.#failed(cause);
+    }
+  }
+
   async *read(name: string, offset: number): AsyncGenerator<Uint8Array> {
     try {
       const options = { path: name, revision: this.#commit };
@@ -128,6 +136,16 @@ export class HubDatasetStore implements DatasetStore {
       });
     await this.#hub.createRepo({ ...this.#access, accessToken: token, visibility });
     this.#exists = true;
+  }
+
+  async #isTagged(): Promise<boolean> {
+    const { url, name, revision, token } = this.#place;
+    if (revision !== 'main') return true;
+    const headers: Record<string, string> = token === '' ? {} : { authorization: `Bearer ${token}` };
+    const answer = await fetch(`${url}/api/datasets/${name}/refs`, { headers });
+    if (!answer.ok) throw httpError(answer.status, 'list of tags');
+    const { tags } = (await answer.json()) as { tags?: { name: string; targetCommit: string }[] };
+    return tags?.some((tag) => tag.name === CODEBASE_VERSION && tag.targetCommit === this.#commit) === true;
   }
 
   /** LeRobot opens the revision that is tagged with the version of the format. */

@@ -5,6 +5,7 @@ import path from 'node:path';
 import { TeleopError } from '../core/errors.ts';
 import { syncFolderOf } from '../files/write-whole.ts';
 import { checkDataset } from '../record/lerobot/check.ts';
+import { filesBelow } from '../record/lerobot/dataset-folder.ts';
 import { problemText } from '../record/lerobot/problems.ts';
 import { type DatasetStore, isDatasetName, type StoredFile } from './dataset-store.ts';
 
@@ -46,6 +47,7 @@ export async function pullDataset(
       progress(done, total);
     });
   }
+  for (const name of filesBelow(draft)) if (!listed.has(name)) rmSync(path.join(draft, name));
   renameSync(draft, path.resolve(dir));
   syncFolderOf(path.resolve(dir));
   const { problems, episodes } = await checkDataset(dir, 'sample');
@@ -56,7 +58,10 @@ export async function pullDataset(
   };
 }
 
-/** Returns how many bytes were fetched: 0 if an earlier attempt had fetched the file. */
+/**
+ * Returns how many bytes were fetched: 0 if an earlier attempt had fetched the file. What that attempt left is of another
+ * version if somebody has pushed since: then the file is fetched from its beginning.
+ */
 async function fetchFile(
   store: DatasetStore,
   draft: string,
@@ -65,12 +70,9 @@ async function fetchFile(
   progress: (bytes: number) => void,
 ): Promise<number> {
   const file = path.join(draft, name);
-  if (existsSync(file)) {
-    progress(stored.sizeBytes);
-    return 0;
-  }
-  mkdirSync(path.dirname(file), { recursive: true });
   const part = `${file}.part`;
+  if (existsSync(file)) renameSync(file, part);
+  mkdirSync(path.dirname(file), { recursive: true });
   const hash = hashFor(stored);
   const begun = await begunBytes(part, stored, hash);
   progress(begun);
@@ -92,7 +94,9 @@ async function fetchFile(
   if (at !== stored.sizeBytes) throw wrong(store, name, `${at} of ${stored.sizeBytes} bytes arrived`);
   if (hash.digest('hex') !== (stored.sha256 ?? stored.gitId)) {
     rmSync(part);
-    throw wrong(store, name, 'its hash is not the announced one');
+    if (begun === 0) throw wrong(store, name, 'its hash is not the announced one');
+    progress(-at);
+    return at - begun + (await fetchFile(store, draft, name, stored, progress));
   }
   renameSync(part, file);
   return at - begun;

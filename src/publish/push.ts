@@ -36,7 +36,7 @@ export async function pushDataset(dir: string, store: DatasetStore, options: Pus
     const { total_episodes: episodes, total_frames: rows } = checked.info!;
     const title = `${episodes} episodes, ${rows} rows`;
     await send(store, { put, remove, all, title }, options);
-  }
+  } else await store.settle();
   return {
     where: store.where,
     files: all.length,

@@ -4,7 +4,13 @@ import { parseJson } from '../core/parse-json.ts';
 import { START, whatIsWrong } from '../s3/object-store.ts';
 import type { S3Client } from '../s3/s3-client.ts';
 import { S3Target } from '../s3/s3-target.ts';
-import type { Change, DatasetStore, LocalFile, StoredFile } from './dataset-store.ts';
+import {
+  type Change,
+  type DatasetStore,
+  isDatasetName,
+  type LocalFile,
+  type StoredFile,
+} from './dataset-store.ts';
 
 /** Written last: what belongs to the dataset. Objects that it does not name do not count. */
 const MANIFEST = 'farhand-manifest.json';
@@ -16,12 +22,15 @@ const AT_ONCE = 6;
 
 const manifestSchema = z.object({
   files: z.record(z.string().max(300), z.object({ sizeBytes: z.int().min(0), sha256: z.hash('sha256') })),
+  /** Objects that the push removed, or was about to when it was interrupted. */
+  removed: z.array(z.string().max(300)).default([]),
 });
 
 /** A dataset in an S3 bucket, one object per file: other tools can copy it too. */
 export class S3DatasetStore implements DatasetStore {
   readonly #client: S3Client;
   readonly #objects: S3Target;
+  #removed: readonly string[] = [];
 
   constructor(client: S3Client) {
     this.#client = client;
@@ -40,12 +49,14 @@ export class S3DatasetStore implements DatasetStore {
     const manifest = parseJson(bytes, manifestSchema, MAX_MANIFEST_BYTES);
     if (typeof manifest === 'string')
       throw this.#client.failed(new Error(`${MANIFEST} is not valid: ${manifest}`));
+    this.#removed = manifest.removed.filter((name) => isDatasetName(name) && !(name in manifest.files));
     return new Map(
       Object.entries(manifest.files).map(([name, file]) => [name, { ...file, gitId: null }] as const),
     );
   }
 
   async store({ put, remove, all }: Change, progress: (bytes: number) => void): Promise<void> {
+    await this.settle();
     const queue = put.filter(({ name }) => name !== INFO);
     const work = async () => {
       for (let file = queue.shift(); file !== undefined; file = queue.shift()) {
@@ -59,8 +70,17 @@ export class S3DatasetStore implements DatasetStore {
       progress(info.sizeBytes);
     }
     const files = Object.fromEntries(all.map(({ name, sizeBytes, sha256 }) => [name, { sizeBytes, sha256 }]));
-    await this.#putBytes(MANIFEST, Buffer.from(`${JSON.stringify({ files }, null, 1)}\n`), '');
-    for (const name of remove) await this.#client.text('DELETE', this.#client.keyOf(name));
+    const manifest = { files, removed: remove };
+    await this.#putBytes(MANIFEST, Buffer.from(`${JSON.stringify(manifest, null, 1)}\n`), '');
+    await this.#remove(remove);
+  }
+
+  settle(): Promise<void> {
+    return this.#remove(this.#removed);
+  }
+
+  async #remove(names: readonly string[]): Promise<void> {
+    for (const name of names) await this.#client.text('DELETE', this.#client.keyOf(name));
   }
 
   async *read(name: string, offset: number): AsyncGenerator<Uint8Array> {

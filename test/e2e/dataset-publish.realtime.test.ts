@@ -103,6 +103,8 @@ describe('publishing a dataset', { skip: needs('ffmpeg') }, () => {
     assert.ok(repo.isPrivate);
     assert.equal(repo.tags.get('v3.0'), repo.commits.at(-1)!.id);
     assert.match(readFileSync(path.join(dir, 'README.md'), 'utf8'), /^---\nlicense: apache-2\.0\n/);
+    const { sentFiles } = await pushDataset(dir, await onHub('me/private'), quiet);
+    assert.equal(sentFiles, 0, 'the licence stays');
     await assert.rejects(
       pullDataset(await onHub('me/private', ''), fresh(), () => {}),
       /not a LeRobot v3 dataset/,
@@ -160,6 +162,41 @@ describe('publishing a dataset', { skip: needs('ffmpeg') }, () => {
     );
     assert.ok(fetchedBytes <= total - 1000, `${fetchedBytes} of ${total}`);
     assert.deepEqual(contents(back), contents(dir));
+  });
+
+  it('pulls the newest version alone, whatever an interrupted pull left of the one before', async () => {
+    const dir = copy();
+    await pushDataset(dir, await onHub('me/moved'), quiet);
+    const back = fresh();
+    const big = 'data/chunk-000/file-001.parquet';
+    hub.onDownload = (name, bytes) => (name === big && bytes > 1000 ? 1000 : bytes);
+    await assert.rejects(pullDataset(await onHub('me/moved'), back, () => {}));
+    hub.onDownload = (_, bytes) => bytes;
+    await deleteEpisodes(dir, [0]);
+    await pushDataset(dir, await onHub('me/moved'), quiet);
+    const { problems } = await pullDataset(await onHub('me/moved'), back, () => {});
+    assert.deepEqual(problems, []);
+    assert.deepEqual(contents(back), contents(dir));
+  });
+
+  it('finishes a push that was killed after its last file: the tag on a hub, removed objects on S3', async () => {
+    const dir = copy();
+    await pushDataset(dir, await onHub('me/untagged'), quiet);
+    const repo = hub.repos.get('me/untagged')!;
+    for (const stale of [null, '0'.repeat(40)]) {
+      repo.tags.delete('v3.0');
+      if (stale !== null) repo.tags.set('v3.0', stale);
+      const { sentFiles } = await pushDataset(dir, await onHub('me/untagged'), quiet);
+      assert.deepEqual([sentFiles, repo.tags.get('v3.0')], [0, repo.commits.at(-1)!.id]);
+    }
+    await pushDataset(dir, await onS3('orphans'), quiet);
+    const orphan = 'orphans/data/chunk-000/file-002.parquet';
+    const removed = s3.objects.get(orphan)!;
+    await deleteEpisodes(dir, [2]);
+    await pushDataset(dir, await onS3('orphans'), quiet);
+    s3.objects.set(orphan, removed);
+    await pushDataset(dir, await onS3('orphans'), quiet);
+    assert.ok(!s3.objects.has(orphan));
   });
 
   it('notices bytes that changed in the store', async () => {

@@ -31,9 +31,9 @@ export async function query(sql: string): Promise<unknown[][]> {
 }
 
 /** Rewrites a Parquet file with a query on it. */
-export async function rewrite(dir: string, file: string, select: string): Promise<void> {
+export async function rewrite(dir: string, file: string, select: string, options = ''): Promise<void> {
   const from = path.join(dir, file);
-  await query(`COPY (${select.replaceAll('FILE', `'${from}'`)}) TO '${from}.new' (FORMAT parquet)`);
+  await query(`COPY (${select.replaceAll('FILE', `'${from}'`)}) TO '${from}.new' (FORMAT parquet${options})`);
   renameSync(`${from}.new`, from);
 }
 
@@ -109,6 +109,14 @@ function hidePictures(dir: string): void {
   writeFileSync(file, bytes);
 }
 
+/** Takes the table of key pictures away: every picture claims to be one. */
+function claimKeys(dir: string): void {
+  const file = path.join(dir, FRONT);
+  const bytes = readFileSync(file);
+  bytes.write('free', bytes.indexOf('stss'));
+  writeFileSync(file, bytes);
+}
+
 const INFO_DAMAGES: Damage[] = [
   { what: 'a wrong number of rows', rule: 'totals', apply: info((i) => void i.total_frames++) },
   { what: 'a wrong number of episodes', rule: 'totals', apply: info((i) => void i.total_episodes++) },
@@ -140,6 +148,14 @@ const INFO_DAMAGES: Damage[] = [
     apply: info((i) => Object.assign(i.features['action']!, { names: ['a'] })),
   },
   {
+    what: 'two joints of the actions exchanged by name',
+    rule: 'info',
+    apply: info(({ features }) => {
+      const names = features['action']!.names as string[];
+      features['action']!.names = [names[1]!, names[0]!, ...names.slice(2)];
+    }),
+  },
+  {
     what: 'another declared type',
     rule: 'dtype',
     apply: info((i) => Object.assign(i.features['frame_index']!, { dtype: 'float32' })),
@@ -150,6 +166,7 @@ const INFO_DAMAGES: Damage[] = [
     apply: info((i) => Object.assign(i.features[KEY]!, { shape: [96, 64, 3] })),
   },
   { what: 'another rate', rule: 'video-rate', apply: info((i) => Object.assign(i, { fps: 25 })) },
+  { what: 'a number for a robot', rule: 'info', apply: info((i) => Object.assign(i, { robot_type: 7 })) },
   { what: 'a wrong codec name', rule: 'video-codec', apply: declared('video.codec', 'av1') },
   { what: 'a wrong pixel format', rule: 'video-codec', apply: declared('video.pix_fmt', 'yuv444p') },
   { what: 'a wrong declared video rate', rule: 'video-codec', apply: declared('video.fps', 25) },
@@ -296,6 +313,27 @@ const META_DAMAGES: Damage[] = [
     rule: 'stats',
     apply: shifted('action', 'q99', 1, 5),
   },
+  {
+    what: 'a wrong median inside the range',
+    rule: 'stats',
+    apply: shifted('action', 'q50', 1, 0.1),
+  },
+  {
+    what: 'a wrong median of an episode inside the range',
+    rule: 'stats',
+    apply: columns(EPISODE[0], 'list_transform("stats/action/q10", x -> x + 0.001) AS "stats/action/q50"'),
+  },
+  {
+    what: 'a halved deviation of an episode’s colours',
+    rule: 'stats',
+    decodes: true,
+    apply: columns(EPISODE[0], `[[[0.05]], [[0.05]], [[0.05]]]::DOUBLE[][][] AS "stats/${KEY}/std"`),
+  },
+  {
+    what: 'a count that is not a list',
+    rule: 'stats',
+    apply: stats((s) => Object.assign(s['action']!, { count: 45 })),
+  },
   { what: 'a wrong count', rule: 'stats', apply: stats((s) => Object.assign(s['action']!, { count: [44] })) },
   {
     what: 'statistics that are not finite',
@@ -346,6 +384,7 @@ const VIDEO_DAMAGES: Damage[] = [
     apply: ffmpeg([], ['-c:v', 'libx265', '-x265-params', 'log-level=none', ...TIMES]),
   },
   { what: 'an edit list that hides pictures', rule: 'video-edit', apply: hidePictures },
+  { what: 'pictures that claim to be key pictures', rule: 'video-data', apply: claimKeys },
   { what: 'scrambled video bytes', rule: 'video-decode', decodes: true, apply: scramble },
   { what: 'swapped cameras', rule: 'picture', decodes: true, apply: swapCameras },
   { what: 'a black video', rule: 'video-black', decodes: true, apply: filtered('drawbox=c=black:t=fill') },

@@ -1,7 +1,17 @@
 import assert from 'node:assert/strict';
-import { cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import path from 'node:path';
 import { after, before, describe, it } from 'node:test';
+import { relabel } from '../../src/record/edit/edits.ts';
 import { checkDataset } from '../../src/record/lerobot/check.ts';
 import type { Decode } from '../../src/record/lerobot/check-pictures.ts';
 import { LeRobotWriter } from '../../src/record/lerobot/dataset-writer.ts';
@@ -50,6 +60,35 @@ describe('dataset check', { skip: needs('ffmpeg') }, () => {
     assert.deepEqual(pictures, { decoded: 90, total: 90, skipped: '' });
     assert.deepEqual(await copy((dir) => problemsOf(dir, 'all')), []);
   });
+
+  it('passes what other programs make of it: links to files as in a hub’s cache, other compression, channels first', () =>
+    copy(async (dir) => {
+      for (const name of readdirSync(dir, { recursive: true }).map(String)) {
+        const file = path.join(dir, name);
+        if (!/\.(parquet|mp4)$/.test(name)) continue;
+        if (name.startsWith('data')) await rewrite(dir, name, 'SELECT * FROM FILE', ', COMPRESSION gzip');
+        const blob = path.join(root, 'blobs', name.replaceAll('/', '-'));
+        mkdirSync(path.dirname(blob), { recursive: true });
+        renameSync(file, blob);
+        symlinkSync(path.relative(path.dirname(file), blob), file);
+      }
+      const file = path.join(dir, 'meta/info.json');
+      const info = JSON.parse(readFileSync(file, 'utf8')) as DatasetInfo;
+      for (const feature of Object.values(info.features))
+        if (feature.dtype === 'video') {
+          const [height = 0, width = 0, channels = 0] = feature.shape;
+          Object.assign(feature, {
+            shape: [channels, height, width],
+            names: ['channels', 'height', 'width'],
+          });
+        }
+      writeFileSync(file, JSON.stringify(info));
+      assert.deepEqual(await problemsOf(dir, 'all'), []);
+      await relabel(dir, 'wave', [0]);
+      assert.deepEqual(await problemsOf(dir, 'all'), []);
+      rmSync(path.join(root, 'blobs'), { recursive: true });
+      assert.deepEqual(await problemsOf(dir, 'all'), [], 'an edited dataset does not need the cache');
+    }));
 
   it('knows at least 40 kinds of damage', () => {
     assert.ok(new Set(DAMAGES.map(({ what }) => what)).size >= 40);

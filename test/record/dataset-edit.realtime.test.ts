@@ -1,5 +1,14 @@
 import assert from 'node:assert/strict';
-import { cpSync, existsSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import path from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import {
@@ -56,7 +65,11 @@ describe('dataset edits', { skip: needs('ffmpeg') }, () => {
 
   it('deletes an episode in place, keeping the others byte for byte', async () => {
     const dir = copy();
+    mkdirSync(path.join(dir, '.git'));
+    for (const name of ['README.md', '.git/config']) writeFileSync(path.join(dir, name), 'mine');
     const { videos } = await deleteEpisodes(dir, [1]);
+    for (const name of ['README.md', '.git/config'])
+      assert.equal(readFileSync(path.join(dir, name), 'utf8'), 'mine');
     assert.deepEqual(videos, { kept: 2, cut: 0, encoded: 0 });
     assert.deepEqual(await sound(dir), [
       [30, 'put the cup down'],
@@ -138,6 +151,8 @@ describe('dataset edits', { skip: needs('ffmpeg') }, () => {
     ]);
     assert.deepEqual(await sound(dir), await sound(whole));
     await assert.rejects(mergeDatasets([dir, both], both), { code: 'bad-option', message: /exists already/ });
+    const inner = path.join(dir, 'both');
+    await assert.rejects(mergeDatasets([dir, both], inner), { code: 'bad-option', message: /is inside/ });
   });
 
   it('rejects a dataset that differs, and an edit that leaves nothing', async () => {
@@ -193,8 +208,10 @@ describe('dataset edits', { skip: needs('ffmpeg') }, () => {
     };
     cpSync(edited, next, { recursive: true });
     assert.equal(await lengths(), 3, 'before the first rename');
+    writeFileSync(path.join(dir, 'README.md'), 'mine');
     renameSync(dir, old);
     assert.equal(await lengths(), 2, 'between the renames');
+    assert.equal(readFileSync(path.join(dir, 'README.md'), 'utf8'), 'mine');
     cpSync(whole, old, { recursive: true });
     assert.equal(await lengths(), 2, 'after the second rename');
     cpSync(whole, next, { recursive: true });

@@ -12,6 +12,7 @@ import { EpisodeRecorder } from '../../record/recorder.ts';
 import { cameraNames } from '../../rig/camera-channel.ts';
 import type { Rig } from '../../rig/rig.ts';
 import { rigModel } from '../../rig/robot-models.ts';
+import { recordedRobot } from '../recorded-robot.ts';
 import type { RoleMemory } from '../role-memory.ts';
 import { createRoleMemory } from '../role-memory.ts';
 import { type StageOptions, WorldStage } from './stage.ts';
@@ -109,10 +110,8 @@ function openRecorder(
   const { staleMs, missingMs, task } = rig.record;
   const startedNs = BigInt(Date.now()) * 1_000_000n - BigInt(Math.round(stage.clock.nowNs()));
   return new EpisodeRecorder({
-    ...{ dir, task, startsAtEngagement: true, robot: model.name, rig, version: packageVersion() },
-    joints: model.joints.map(({ name }) => name),
-    hasGripper: model.gripper && model.family !== 'hand',
-    model,
+    ...{ dir, task, startsAtEngagement: true, rig, version: packageVersion() },
+    ...recordedRobot([{ model, side: null }]),
     cameras: cameraNames(rig),
     rateHz: rig.operator.hz,
     owner: { pid: process.pid, host: hostname() },

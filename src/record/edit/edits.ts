@@ -33,6 +33,7 @@ async function editing<T>(
   run: (first: OpenDataset, ...others: OpenDataset[]) => Promise<T>,
 ): Promise<T> {
   for (const dir of dirs) expectFolder(dir);
+  for (const out of outs) for (const dir of dirs) expectOutside(dir, out);
   for (const out of outs) mkdirSync(path.dirname(path.resolve(out)), { recursive: true });
   const unlock = lockDatasets([...dirs, ...outs]);
   try {
@@ -191,6 +192,14 @@ function expectFolder(dir: string): void {
     throw new TeleopError('file-missing', `there is no folder ${dir}`, {
       hint: 'Give the folder of a LeRobot v3 dataset, the one that contains meta/info.json.',
     });
+}
+
+/** The next edit of the dataset would remove it. */
+function expectOutside(dir: string, out: string): void {
+  if (!folderOf(out).startsWith(folderOf(dir) + path.sep)) return;
+  throw new TeleopError('bad-option', `${out} is inside the dataset ${dir}`, {
+    hint: 'Choose a folder beside it.',
+  });
 }
 
 function expectFree(out: string): void {

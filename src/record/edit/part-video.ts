@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { constants, copyFileSync, linkSync } from 'node:fs';
+import { constants, copyFileSync, linkSync, lstatSync } from 'node:fs';
 import { TeleopError } from '../../core/errors.ts';
 import { syncFile } from '../lerobot/parquet.ts';
 import { type Codec, ENCODER_ARGUMENTS } from '../lerobot/video.ts';
@@ -25,7 +25,8 @@ export interface VideoPart {
 export async function writePart(part: VideoPart, out: string): Promise<Method> {
   const { file, track, from, count, fps, mayLink } = part;
   if (from === 0 && count === track.timesS.length) {
-    if (!mayLink || !linked(file, out)) {
+    // A symbolic link leads out of the dataset, for example into a hub's cache.
+    if (!mayLink || lstatSync(file).isSymbolicLink() || !linked(file, out)) {
       copyFileSync(file, out, constants.COPYFILE_FICLONE);
       syncFile(out);
     }

@@ -1,4 +1,5 @@
-import { existsSync, renameSync, rmSync } from 'node:fs';
+import { existsSync, readdirSync, renameSync, rmSync } from 'node:fs';
+import path from 'node:path';
 import { TeleopError } from '../../core/errors.ts';
 import { syncFolderOf } from '../../files/write-whole.ts';
 import { folderOf, lockDataset } from '../lerobot/dataset-lock.ts';
@@ -6,6 +7,14 @@ import { folderOf, lockDataset } from '../lerobot/dataset-lock.ts';
 /** Beside the dataset: the new one while it is being written, and the old one while they change places. */
 const newOf = (dir: string): string => `${dir}.farhand-new`;
 const oldOf = (dir: string): string => `${dir}.farhand-old`;
+
+/** Written anew by an edit. Everything else, for example a README or `.git`, belongs to people and other programs. */
+const isRewritten = (name: string): boolean => /^(meta|data|videos|\.farhand-.*)$/.test(name);
+
+function keepOthers(old: string, target: string): void {
+  for (const name of readdirSync(old).filter((each) => !isRewritten(each)))
+    if (!existsSync(path.join(target, name))) renameSync(path.join(old, name), path.join(target, name));
+}
 
 /** Removes what an interrupted edit left and returns an empty place for the new dataset. */
 export function beginSwap(dir: string): string {
@@ -20,6 +29,7 @@ export function swap(dir: string): void {
   if (existsSync(target)) renameSync(target, oldOf(target));
   renameSync(newOf(target), target);
   syncFolderOf(target);
+  if (existsSync(oldOf(target))) keepOthers(oldOf(target), target);
   rmSync(oldOf(target), { recursive: true, force: true });
 }
 
@@ -42,6 +52,7 @@ export function finishSwap(dir: string): void {
       hint: `The dataset is ${old} before the edit and ${next} after it: move ${dir} away, and one of the two to its name.`,
     });
   syncFolderOf(target);
+  if (existsSync(old)) keepOthers(old, target);
   rmSync(old, { recursive: true, force: true });
 }
 

@@ -7,6 +7,7 @@ import { type DatasetInfo, type Feature, LUMA_PREFIX } from './layout.ts';
 import { Moments } from './moments.ts';
 import { openParquet, type ParquetFile } from './parquet.ts';
 import type { Problems } from './problems.ts';
+import { quantileRanges } from './stats.ts';
 import { isList } from './values.ts';
 
 const ROWS_AT_ONCE = 10_000;
@@ -31,6 +32,8 @@ interface RowContext {
   found: Map<number, Map<string, Moments>>;
   motion: MotionCheck;
   lumas: LumaTable;
+  /** Values of the episode that is being read, for its quantiles. */
+  recent: { episode: number; values: Map<string, unknown[]> };
   /** Of the next row in all files in order; NaN after a file that could not be read. */
   position: number;
 }
@@ -54,7 +57,10 @@ export async function checkData(
   const byEpisode = new Map(episodes.map((meta) => [meta.episode, meta]));
   const [seen, found, lumas] = [new Map(), new Map(), new Map()];
   const motion = new MotionCheck(info, problems);
-  const context: RowContext = { info, byEpisode, tasks, problems, seen, found, motion, lumas, position: 0 };
+  const recent = { episode: -1, values: new Map() };
+  const context: RowContext = {
+    ...{ info, byEpisode, tasks, problems, seen, found, motion, lumas, recent, position: 0 },
+  };
   for (const file of [...new Set(episodes.map(({ dataFile }) => dataFile))].sort()) {
     if (!existsSync(path.join(dir, file))) {
       problems.add('file-missing', file, null, 'loaders will look for it on the Hub');
@@ -78,6 +84,7 @@ export async function checkData(
         `episode ${episode} has ${rows} rows in ${dataFile}, but its length is ${length}`,
       );
   }
+  finishQuantiles(context);
   motion.finish();
   return { found, lumas };
 }
@@ -113,14 +120,29 @@ function checkType(problems: Problems, file: string, key: string, { dtype }: Fea
     problems.add('dtype', file, null, `${key} is stored as ${stored}, but ${dtype} is declared`);
 }
 
+/** Loaders normalise with these. Others are described for people. */
+const isNormalised = (key: string): boolean => key === 'action' || key.startsWith('observation.');
+
+/** An episode's rows are consecutive: its values are kept until the next one begins. */
+function finishQuantiles({ found, recent }: RowContext): void {
+  for (const [key, values] of recent.values) {
+    const moments = found.get(recent.episode)?.get(key);
+    if (moments?.count === values.length) moments.ranges = quantileRanges(values, moments.mean.length);
+  }
+  recent.values.clear();
+}
+
 function collect(
-  { found, motion, lumas }: RowContext,
+  context: RowContext,
   present: readonly [string, Feature][],
   file: string,
   at: number,
   row: Record<string, unknown>,
 ): void {
+  const { found, motion, lumas, recent } = context;
   const episode = Number(row['episode_index']);
+  if (episode !== recent.episode) finishQuantiles(context);
+  recent.episode = episode;
   const own = found.get(episode) ?? new Map<string, Moments>();
   found.set(episode, own);
   for (const [key, { dtype, shape }] of present) {
@@ -128,6 +150,11 @@ function collect(
     const moments = own.get(key) ?? new Moments(shape[0]!);
     own.set(key, moments);
     moments.add(row[key]);
+    if (isNormalised(key)) {
+      const values = recent.values.get(key) ?? [];
+      recent.values.set(key, values);
+      values.push(row[key]);
+    }
     if (!key.startsWith(LUMA_PREFIX) || !isList(row[key])) continue;
     const name = key.slice(LUMA_PREFIX.length);
     const ofCamera = lumas.get(name) ?? new Map<number, Uint8Array[]>();

@@ -72,6 +72,9 @@ function checkFeatures(info: DatasetInfo, problems: Problems): boolean {
   const { chunks_size: chunk } = info;
   if (chunk !== undefined && !(Number.isInteger(chunk) && chunk > 0))
     problem(`chunks_size is ${JSON.stringify(chunk)}, not a whole number above 0`);
+  const robot: unknown = info.robot_type ?? null;
+  if (robot !== null && typeof robot !== 'string')
+    problem(`robot_type is ${JSON.stringify(robot)}, not text`);
   let valid = true;
   for (const [key, feature] of Object.entries(features)) {
     const { dtype, shape, names } = feature ?? {};
@@ -88,10 +91,19 @@ function checkFeatures(info: DatasetInfo, problems: Problems): boolean {
     if (isVector && Array.isArray(names) && new Set(names).size < names.length)
       problem(`feature ${key} has the same name twice`);
   }
+  if (areExchanged(features['action']?.names, features['observation.state']?.names))
+    problem('action and observation.state have the same names in different orders');
   for (const key of ['timestamp', 'frame_index', 'episode_index', 'index', 'task_index'])
     if (!(key in features)) problem(`feature ${key} is not declared`);
   return valid;
 }
+
+/** One robot lists its joints in one order. */
+const areExchanged = (one: unknown, other: unknown): boolean =>
+  Array.isArray(one) &&
+  Array.isArray(other) &&
+  [...one].sort().join() === [...other].sort().join() &&
+  one.join() !== other.join();
 
 const isShape = (shape: unknown): shape is number[] =>
   Array.isArray(shape) && shape.length > 0 && shape.every((n) => Number.isInteger(n) && n > 0);

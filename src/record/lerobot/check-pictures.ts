@@ -22,6 +22,8 @@ const SAME_MEAN = 1;
 const LUMA_SLACK = 8;
 /** Of a whole episode's mean colour, 0 … 1: other programs sample and scale differently. */
 const MEAN_SLACK = 0.04;
+/** Scaling a picture down only lessens how much its colours differ. */
+const STD_SLACK = 0.04;
 /** Less motion than this (rad, or the joint's own unit) may be invisible. */
 const MOVED = 0.1;
 /** Shorter windows say nothing about a frozen or duplicated camera. */
@@ -119,7 +121,7 @@ function checkSeen(seen: Seen, data: CheckedData, problems: Problems): void {
       `${where}: the robot moves, but the picture never changes`,
     );
   checkLuma(seen, data, problems);
-  checkMean(seen, problems);
+  checkColours(seen, isRecorded(seen, data), problems);
 }
 
 function isFrozen({ pictures, episode, count }: Seen, { found }: CheckedData): boolean {
@@ -132,13 +134,17 @@ function isFrozen({ pictures, episode, count }: Seen, { found }: CheckedData): b
   return moved > MOVED && pictures.every(isSame);
 }
 
+const cameraOf = ({ key }: CheckedVideo): string => key.slice(key.lastIndexOf('.') + 1);
+const isRecorded = ({ video, episode }: Seen, { lumas }: CheckedData): boolean =>
+  lumas.get(cameraOf(video))?.has(episode.episode) === true;
+
 /** Datasets of ours have the brightness of every picture as it was recorded. */
 function checkLuma(
   { video, episode, from, pictures }: Seen,
   { lumas }: CheckedData,
   problems: Problems,
 ): void {
-  const camera = video.key.slice(video.key.lastIndexOf('.') + 1);
+  const camera = cameraOf(video);
   const recorded = lumas.get(camera)?.get(episode.episode);
   if (recorded === undefined) return;
   const shown = pictures.map(lumaOf);
@@ -178,21 +184,36 @@ function checkOrder(
   );
 }
 
-/** The mean colour of a whole episode, against the episode's statistics. */
-function checkMean({ video, episode, count, pictures }: Seen, problems: Problems): void {
-  const claimed = (episode.stats[video.key]?.['mean'] as unknown[] | undefined)?.flat(2).map(Number);
-  if (claimed?.length !== 3 || count < episode.length) return;
-  const found = [0, 0, 0];
-  for (const picture of pictures) for (let i = 0; i < picture.length; i++) found[i % 3]! += picture[i]! / 255;
+/**
+ * The mean colour of a whole episode, against the episode's statistics; in datasets of ours also how much its colours differ:
+ * LeRobot’s own deviation leaves out how pictures differ from each other.
+ */
+function checkColours({ video, episode, count, pictures }: Seen, isOurs: boolean, problems: Problems): void {
+  if (count < episode.length) return;
+  const claimed = (name: string) =>
+    (episode.stats[video.key]?.[name] as unknown[] | undefined)?.flat(2).map(Number) ?? [];
+  const [sums, squares] = [
+    [0, 0, 0],
+    [0, 0, 0],
+  ];
+  for (const picture of pictures)
+    for (let i = 0; i < picture.length; i++) {
+      const value = picture[i]! / 255;
+      sums[i % 3]! += value;
+      squares[i % 3]! += value * value;
+    }
   const per = (pictures.length * pictures[0]!.length) / 3;
-  const channel = found.findIndex((sum, i) => Math.abs(sum / per - claimed[i]!) > MEAN_SLACK);
-  if (channel >= 0)
-    problems.add(
-      'stats',
-      episode.file,
-      episode.row,
-      `${video.key}.mean[${channel}] is ${claimed[channel]}, but the pictures of ${video.file} have ${(found[channel]! / per).toFixed(4)}`,
-    );
+  const mean = sums.map((sum) => sum / per);
+  const std = squares.map((sum, i) => Math.sqrt(Math.max(0, sum / per - mean[i]! ** 2)));
+  const [means, stds] = [claimed('mean'), claimed('std')];
+  const compare = (name: string, found: number[], all: number[], isWrong: (i: number) => boolean): void => {
+    const i = all.length === 3 ? [0, 1, 2].findIndex(isWrong) : -1;
+    if (i < 0) return;
+    const message = `${video.key}.${name}[${i}] is ${all[i]}, but the pictures of ${video.file} have ${found[i]!.toFixed(4)}`;
+    problems.add('stats', episode.file, episode.row, message);
+  };
+  compare('mean', mean, means, (i) => Math.abs(mean[i]! - means[i]!) > MEAN_SLACK);
+  if (isOurs) compare('std', std, stds, (i) => std[i]! > stds[i]! + STD_SLACK);
 }
 
 /** Two cameras of an episode that show the same. */

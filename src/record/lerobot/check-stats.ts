@@ -5,6 +5,7 @@ import { type DatasetInfo, STATS_FILE } from './layout.ts';
 import { Moments } from './moments.ts';
 import type { Problems } from './problems.ts';
 import { STAT_NAMES } from './stats.ts';
+import { isList } from './values.ts';
 
 /** What was found in the data: per episode, per feature. */
 export type FoundStats = ReadonlyMap<number, ReadonlyMap<string, Moments>>;
@@ -33,6 +34,7 @@ export function checkStats(
     checkShapes(info, stored, { file: STATS_FILE, row: null }, problems, true);
     checkFound(stored, joined(found), { file: STATS_FILE, row: null }, problems);
     checkPictureTotals(info, stored, episodes, problems);
+    checkQuantileTotals(stored, episodes, problems);
   }
   for (const { episode, file, row, stats } of episodes) {
     checkShapes(info, stats, { file, row }, problems, false);
@@ -77,6 +79,25 @@ function checkPictureTotals(
         within(name, i, Math[name](...of(name, i)), Math[name](...of(name, i)));
     }
   }
+}
+
+/** Those of all episodes are means of theirs, or exact: either lies between the least and the largest. */
+function checkQuantileTotals(stored: Stored, episodes: readonly EpisodeMeta[], problems: Problems): void {
+  for (const [key, own] of Object.entries(stored))
+    for (const name of RENUMBERED.includes(key) ? [] : QUANTILE_NAMES) {
+      const parts = episodes.map(({ stats }) => stats[key]?.[name]);
+      if (own[name] === undefined || parts.length === 0 || parts.some((part) => part === undefined)) continue;
+      const values = parts.map(numbersOf);
+      const [least, most] = [numbersOf(own['min']), numbersOf(own['max'])];
+      numbersOf(own[name]).forEach((claimed, i) => {
+        const each = values.map((part) => part[i] ?? Number.NaN);
+        const [low, high] = [Math.min(...each), Math.max(...each)];
+        const margin = 10 * slack(least[i] ?? 0, most[i] ?? 0);
+        if (!(claimed < low - margin || claimed > high + margin)) return;
+        const message = `${key}.${name}[${i}] is ${claimed}, but the episodes have ${low} to ${high}`;
+        problems.add('stats', STATS_FILE, null, message);
+      });
+    }
 }
 
 function readStats(dir: string, problems: Problems): Stored | null {
@@ -129,6 +150,7 @@ function checkShapes(
 
 /** Quantiles were added later: a dataset without them is valid. */
 const QUANTILE = /^q\d\d$/;
+const QUANTILE_NAMES = STAT_NAMES.filter((name) => QUANTILE.test(name));
 
 function checkShape(
   problem: (message: string) => void,
@@ -141,6 +163,7 @@ function checkShape(
     if (!QUANTILE.test(name)) problem(`${name} is missing`);
     return;
   }
+  if (!isList(value)) return problem(`${name} is a single value, not a list`);
   const flat = numbersOf(value);
   const due = name === 'count' ? 1 : count;
   const isGrey = isPicture && flat.length === 1;
@@ -166,7 +189,7 @@ const slack = (min: number, max: number): number =>
 
 function checkOrder(problem: (message: string) => void, own: Record<string, unknown>): void {
   const [min, max] = [numbersOf(own['min']), numbersOf(own['max'])];
-  for (const name of ['mean', 'q01', 'q10', 'q50', 'q90', 'q99']) {
+  for (const name of ['mean', ...QUANTILE_NAMES]) {
     if (own[name] === undefined || own[name] === null) continue;
     const values = numbersOf(own[name]);
     const at = values.findIndex((value, i) => {
@@ -175,7 +198,7 @@ function checkOrder(problem: (message: string) => void, own: Record<string, unkn
     });
     if (at >= 0) problem(`${name}[${at}] is ${values[at]}, outside min ${min[at]} … max ${max[at]}`);
   }
-  const quantiles = ['q01', 'q10', 'q50', 'q90', 'q99'].filter((name) => Array.isArray(own[name]));
+  const quantiles = QUANTILE_NAMES.filter((name) => Array.isArray(own[name]));
   for (const [i, name] of quantiles.slice(1).entries()) {
     const [below, above] = [numbersOf(own[quantiles[i]!]), numbersOf(own[name])];
     const at = above.findIndex((value, k) => value < below[k]! - 10 * slack(min[k]!, max[k]!));
@@ -206,6 +229,10 @@ function checkFound(
       compare('mean', i, moments.mean[i]!, allowed);
       // A deviation from 32-bit squares loses half the digits.
       compare('std', i, moments.std(i), allowed + 3e-4 * Math.max(Math.abs(min), Math.abs(max)));
+      for (const name of QUANTILE_NAMES) {
+        const range = moments.ranges.get(name)?.[i];
+        if (range !== undefined) compare(name, i, (range.low + range.high) / 2, (range.high - range.low) / 2);
+      }
     }
   }
 }

@@ -1,8 +1,9 @@
 import { existsSync } from 'node:fs';
 import path from 'node:path';
+import { firstFalseKey } from '../mp4/key-pictures.ts';
 import { readVideoTrack, type VideoTrack } from '../mp4/video-track.ts';
 import type { EpisodeMeta } from './episode-meta.ts';
-import { type DatasetInfo, type Feature, videoKeysOf } from './layout.ts';
+import { type DatasetInfo, type Feature, pictureSize, videoKeysOf } from './layout.ts';
 import type { Problems } from './problems.ts';
 
 /** Loaders reject a picture further than this from the requested time. */
@@ -35,6 +36,7 @@ export function checkVideos(
       try {
         const video = { key, file, track: readVideoTrack(path.join(dir, file)), episodes: inside };
         checkVideo(info, video, problems);
+        checkKeys(dir, video, problems);
         readable.push(video);
       } catch (error) {
         problems.add('file-unreadable', file, null, (error as Error).message);
@@ -46,7 +48,7 @@ export function checkVideos(
 
 function checkVideo({ fps, features }: DatasetInfo, video: CheckedVideo, problems: Problems): void {
   const { key, file, track, episodes } = video;
-  const [heightPx = 0, widthPx = 0] = features[key]!.shape;
+  const { widthPx, heightPx } = pictureSize(features[key]!);
   if (track.widthPx !== widthPx || track.heightPx !== heightPx)
     problems.add(
       'video-size',
@@ -111,6 +113,14 @@ function checkBytes({ file, track }: CheckedVideo, problems: Problems): void {
   if (track.samples.isKey[0] === 0)
     problems.add('video-data', file, 0, 'the first picture cannot be decoded without an earlier one');
   if (track.isEdited) problems.add('video-edit', file, null, 'its edit list hides or repeats pictures');
+}
+
+function checkKeys(dir: string, { file, track }: CheckedVideo, problems: Problems): void {
+  if (track.firstOutside >= 0) return;
+  const at = firstFalseKey(path.join(dir, file), track);
+  if (at < 0) return;
+  const message = `picture ${at} is listed as a key picture, but needs earlier ones: loaders that begin there show another`;
+  problems.add('video-data', file, at, message);
 }
 
 function checkEpisodeRanges(fps: number, { key, file, episodes }: CheckedVideo, problems: Problems): void {

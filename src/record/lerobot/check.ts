@@ -206,6 +206,8 @@ function checkTaskNames(
 
 /** Loaders read every Parquet file below `data`; videos that nothing refers to are copied and published for nothing. */
 function checkStrays(dir: string, episodes: readonly EpisodeMeta[], problems: Problems): void {
+  // They could not be read, which is reported.
+  if (episodes.length === 0) return;
   const named = new Set(episodes.map(({ dataFile }) => dataFile));
   for (const name of filesBelow(path.join(dir, 'data')))
     if (name.endsWith('.parquet') && !named.has(`data/${name}`))

@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
+import { type Dirent, existsSync, readdirSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { TeleopError } from '../../core/errors.ts';
 import { syncFolderOf } from '../../files/write-whole.ts';
@@ -8,13 +8,17 @@ import { writeSynced } from './parquet.ts';
 
 const MOVES_FILE = '.farhand-moves';
 
-/** All files below a folder, as relative paths; empty if the folder does not exist. */
+/** All files below a folder, as relative paths; empty if the folder does not exist. A hub's cache consists of links to files. */
 export function filesBelow(dir: string): string[] {
   if (!existsSync(dir)) return [];
   return readdirSync(dir, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile())
+    .filter((entry) => entry.isFile() || isLinkToFile(entry))
     .map((entry) => path.relative(dir, path.join(entry.parentPath, entry.name)).replaceAll('\\', '/'));
 }
+
+const isLinkToFile = (entry: Dirent): boolean =>
+  entry.isSymbolicLink() &&
+  statSync(path.join(entry.parentPath, entry.name), { throwIfNoEntry: false })?.isFile() === true;
 
 /** Names in the dataset. */
 interface Moves {

@@ -10,6 +10,15 @@ export interface Feature {
   info?: Record<string, unknown>;
 }
 
+/** Some writers declare pictures with the channels first; the names say so. */
+export function pictureSize({ shape, names }: Feature): { widthPx: number; heightPx: number } {
+  const at = (name: string, usual: number): number => {
+    const found = Array.isArray(names) ? names.indexOf(name) : -1;
+    return shape[found < 0 ? usual : found] ?? 0;
+  };
+  return { widthPx: at('width', 1), heightPx: at('height', 0) };
+}
+
 export type Features = Record<string, Feature>;
 
 /** `meta/info.json` of LeRobotDataset v3.0. */

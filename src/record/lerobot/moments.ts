@@ -1,11 +1,18 @@
 import { valueAt, widthOf } from './values.ts';
 
+export interface Range {
+  low: number;
+  high: number;
+}
+
 /** Running minimum, maximum, mean and deviation of a feature, per element. */
 export class Moments {
   count = 0;
   readonly min: Float64Array;
   readonly max: Float64Array;
   readonly mean: Float64Array;
+  /** Between which values each quantile lies, by its name; empty: not known. */
+  ranges: ReadonlyMap<string, readonly Range[]> = new Map();
   /** Sum of squared distances from the mean. */
   readonly #squares: Float64Array;
 

@@ -1,6 +1,13 @@
 import { closeSync, fsyncSync, mkdirSync, openSync, readFileSync, statSync, writeSync } from 'node:fs';
 import path from 'node:path';
-import { type AsyncBuffer, asyncBufferFromFile, parquetMetadataAsync, parquetReadObjects } from 'hyparquet';
+import zlib from 'node:zlib';
+import {
+  type AsyncBuffer,
+  asyncBufferFromFile,
+  type Compressors,
+  parquetMetadataAsync,
+  parquetReadObjects,
+} from 'hyparquet';
 import { parquetWriteBuffer } from 'hyparquet-writer';
 
 /** Physical types we write; `depth` is the number of lists around a value. */
@@ -77,6 +84,15 @@ export interface ParquetFile {
   read(start: number, end: number, columns?: string[]): Promise<Record<string, unknown>[]>;
 }
 
+type Unpack = (bytes: Uint8Array) => Uint8Array;
+
+/** Beside Snappy, which the format's own writers use. Zstandard needs Node 22.15. */
+const COMPRESSORS: Compressors = {
+  GZIP: (bytes) => zlib.gunzipSync(bytes),
+  BROTLI: (bytes) => zlib.brotliDecompressSync(bytes),
+  ...('zstdDecompressSync' in zlib && { ZSTD: zlib.zstdDecompressSync as Unpack }),
+};
+
 /** Files up to this size are read at once: opening one for each of its columns takes longer. */
 const WHOLE_BYTES = 16 << 20;
 
@@ -116,6 +132,7 @@ export async function openParquet(file: string): Promise<ParquetFile> {
         metadata,
         rowStart,
         rowEnd,
+        compressors: COMPRESSORS,
         ...(only && { columns: only }),
       }) as Promise<Record<string, unknown>[]>,
   };

@@ -1,4 +1,6 @@
 import type { Values } from './columns.ts';
+import type { Range } from './moments.ts';
+import { valueAt } from './values.ts';
 
 const QUANTILES = { q01: 0.01, q10: 0.1, q50: 0.5, q90: 0.9, q99: 0.99 } as const;
 export const STAT_NAMES = ['min', 'max', 'mean', 'std', 'count', 'q01', 'q10', 'q50', 'q90', 'q99'] as const;
@@ -32,6 +34,23 @@ export function valueStats(values: Values): Stats {
 
 const emptyStats = (count: number): Stats =>
   Object.fromEntries(STAT_NAMES.map((name) => [name, name === 'count' ? [count] : []])) as unknown as Stats;
+
+/** Other programs estimate quantiles with histograms: what is within a few ranks, or a hundredth of the span, is right. */
+export function quantileRanges(values: readonly unknown[], width: number): Map<string, Range[]> {
+  const ranges = new Map<string, Range[]>(Object.keys(QUANTILES).map((name) => [name, []]));
+  const last = values.length - 1;
+  const ranks = 1 + Math.floor(0.01 * values.length);
+  for (let i = 0; i < width; i++) {
+    const sorted = Float64Array.from(values, (value) => valueAt(value, i)).sort();
+    const margin = 0.01 * (sorted[last]! - sorted[0]!) + 1e-5 * Math.abs(sorted[last]!) + 1e-6;
+    for (const [name, part] of Object.entries(QUANTILES)) {
+      const low = sorted[Math.max(0, Math.floor(part * last) - ranks)]! - margin;
+      const high = sorted[Math.min(last, Math.ceil(part * last) + ranks)]! + margin;
+      ranges.get(name)!.push({ low, high });
+    }
+  }
+  return ranges;
+}
 
 /** A quantile by linear interpolation. */
 export function interpolated(sorted: Float64Array, part: number): number {
