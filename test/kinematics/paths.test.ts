@@ -16,8 +16,11 @@ function isRegular(name: string, qRad: ArrayLike<number>): boolean {
   return Math.abs(Math.sin(qRad[4]!)) > 0.2 && elbow > 0.2;
 }
 
+/** Decoupled, a redundant arm's elbow goes its own way, and the wrist alone may not be able to follow. */
+const followed = pairs.filter(([name, method]) => name !== 'openarm' || method !== 'decoupled');
+
 describe('a smooth path of targets', () => {
-  for (const [name, method] of pairs)
+  for (const [name, method] of followed)
     it(`is followed smoothly: ${name} ${method}`, () => {
       const arm = armOf(name, method);
       const solver = createSolver(arm.model, method);

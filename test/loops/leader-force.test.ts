@@ -78,7 +78,7 @@ async function press(kind: Kind, coupling: Coupling, hand: Hand, delayMs: number
   const rig = await SimulatedRig.create({
     rig: kind.rig,
     overrides: [
-      'operator.input=joints',
+      'operator.input=leader',
       'robot.groundZM=null',
       'robot.speedPercent=100',
       'operator.outageHoldS=2',
@@ -103,7 +103,7 @@ async function press(kind: Kind, coupling: Coupling, hand: Hand, delayMs: number
     const text = JSON.stringify({ jointsRad: [...qRad], gripper: 0, clutch: follows });
     const bytes = new TextEncoder().encode(text);
     const nowNs = rig.nowNs;
-    // The rig's inputs are rctp (one socket) and joints.
+    // The rig's inputs are rctp (one socket) and leader.
     rig.operator.loop.onDatagram(
       OPERATOR_SOCKETS.firstInput + 1,
       bytes,

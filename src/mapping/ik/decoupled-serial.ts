@@ -25,11 +25,12 @@ export function decoupledLead(model: RobotModel): number {
   const chain = createChain(model);
   const rest = new Float64Array(3 * (joints + 1));
   const turned = rest.slice();
-  chain.linkOrigins(model.homeRad, rest);
-  chain.linkOrigins(
-    model.homeRad.map((rad, i) => rad + (i < joints - WRIST ? 0 : PROBES_RAD[i - joints + WRIST]!)),
-    turned,
-  );
+  const qRad = Float64Array.from(model.homeRad);
+  chain.linkOrigins(qRad, rest);
+  PROBES_RAD.forEach((rad, i) => {
+    qRad[joints - WRIST + i]! += rad;
+  });
+  chain.linkOrigins(qRad, turned);
   const moves = (frame: number): boolean =>
     [0, 1, 2].some((k) => Math.abs(turned[3 * frame + k]! - rest[3 * frame + k]!) > MOVED_M);
   let lead = joints;
@@ -43,6 +44,8 @@ interface Stage {
   count: number;
   squares: LeastSquares;
   jacobian: Float64Array;
+  /** The stage's part of the joints, in place. */
+  ownRad: Float64Array;
   minRad: Float64Array;
   maxRad: Float64Array;
 }
@@ -65,6 +68,8 @@ export class SerialDecoupledSolver implements Solver {
   readonly #pose = new Float64Array(TRANSFORM_SIZE);
   readonly #error = new Float64Array(6);
   readonly #rows = new Float64Array(6);
+  /** A returned fraction would be allocated. */
+  readonly #errorSq = new Float64Array(1);
   readonly #qRad: Float64Array;
   readonly #triedRad: Float64Array;
 
@@ -72,14 +77,14 @@ export class SerialDecoupledSolver implements Solver {
     const joints = model.joints.length;
     this.#chain = createChain(model);
     this.#lead = decoupledLead(model);
-    this.#place = stageOf(model, 0, joints - WRIST);
-    this.#turn = stageOf(model, joints - WRIST, WRIST);
+    this.#qRad = new Float64Array(joints);
+    this.#place = stageOf(model, 0, this.#qRad.subarray(0, joints - WRIST));
+    this.#turn = stageOf(model, joints - WRIST, this.#qRad.subarray(joints - WRIST));
     // The flange's own frame is turned, and the position is that of another frame: the tool need not be removed.
     const bare = { ...model, tool: { xyzM: [0, 0, 0], rpyRad: [0, 0, 0] } } satisfies RobotModel;
     this.#target = createTarget(bare, this.#matrix, this.#placeM);
     this.#frames = new Float64Array(TRANSFORM_SIZE * (joints + 1));
     this.#axes = new Float64Array(6 * joints);
-    this.#qRad = new Float64Array(joints);
     this.#triedRad = new Float64Array(joints);
   }
 
@@ -100,23 +105,28 @@ export class SerialDecoupledSolver implements Solver {
 
   /** Levenberg–Marquardt with joints locked at their limits. True if the error is gone. */
   #descend(stage: Stage): boolean {
-    const { first, count, squares, minRad, maxRad, jacobian } = stage;
-    const [q, tried] = [this.#qRad, this.#triedRad];
-    const best = q.subarray(first, first + count);
-    for (let i = 0; i < count; i++) best[i] = Math.min(Math.max(best[i]!, minRad[i]!), maxRad[i]!);
-    let errorSq = this.#evaluate(stage, q);
+    const { first, count, squares, ownRad, minRad, maxRad, jacobian } = stage;
+    const q = this.#qRad;
+    const tried = this.#triedRad;
+    for (let i = 0; i < count; i++) ownRad[i] = Math.min(Math.max(ownRad[i]!, minRad[i]!), maxRad[i]!);
+    this.#evaluate(stage, q);
+    let errorSq = this.#errorSq[0]!;
     let damping = 1e-3;
     for (let i = 0; i < MAX_ITERATIONS && errorSq > DONE * DONE; i++) {
       squares.damping[0] = damping * errorSq + MIN_DAMPING * errorSq;
       this.#rows.set(this.#error);
-      squares.solve(jacobian, this.#rows, best, minRad, maxRad);
+      squares.solve(jacobian, this.#rows, ownRad, minRad, maxRad);
       let largestRad = 0;
       for (let j = 0; j < count; j++) largestRad = Math.max(largestRad, Math.abs(squares.stepRad[j]!));
       const scale = largestRad > MAX_STEP_RAD ? MAX_STEP_RAD / largestRad : 1;
       tried.set(q);
       for (let j = 0; j < count; j++)
-        tried[first + j] = Math.min(Math.max(best[j]! + scale * squares.stepRad[j]!, minRad[j]!), maxRad[j]!);
-      const triedSq = this.#evaluate(stage, tried);
+        tried[first + j] = Math.min(
+          Math.max(ownRad[j]! + scale * squares.stepRad[j]!, minRad[j]!),
+          maxRad[j]!,
+        );
+      this.#evaluate(stage, tried);
+      const triedSq = this.#errorSq[0]!;
       if (triedSq < errorSq) {
         q.set(tried);
         const isStalled = errorSq - triedSq < STALLED * errorSq;
@@ -124,7 +134,7 @@ export class SerialDecoupledSolver implements Solver {
         if (isStalled) break;
         damping = Math.max(damping / 4, MIN_DAMPING);
       } else {
-        errorSq = this.#evaluate(stage, q);
+        this.#evaluate(stage, q);
         damping *= 16;
         if (damping > 1e9) break;
       }
@@ -132,23 +142,28 @@ export class SerialDecoupledSolver implements Solver {
     return errorSq < ARRIVED * ARRIVED;
   }
 
-  /** Error and Jacobian of a stage at `qRad`; returns the squared error. */
-  #evaluate(stage: Stage, qRad: Float64Array): number {
+  /** Error, its square and the Jacobian of a stage at `qRad`. */
+  #evaluate(stage: Stage, qRad: Float64Array): void {
     const { first, count, jacobian } = stage;
-    const [frames, axes, error] = [this.#frames, this.#axes, this.#error];
+    const frames = this.#frames;
+    const axes = this.#axes;
+    const error = this.#error;
+    const pose = this.#pose;
     this.#chain.framesAndAxes(qRad, frames, axes);
     const isPlace = first === 0;
     const frame = isPlace ? this.#lead : qRad.length;
-    for (let i = 0; i < TRANSFORM_SIZE; i++) this.#pose[i] = frames[frame * TRANSFORM_SIZE + i]!;
-    poseError(this.#pose, this.#placeM, this.#matrix, error);
+    for (let i = 0; i < TRANSFORM_SIZE; i++) pose[i] = frames[frame * TRANSFORM_SIZE + i]!;
+    poseError(pose, this.#placeM, this.#matrix, error);
     for (let i = 0; i < 3; i++) error[isPlace ? 3 + i : i] = 0;
     const at = isPlace ? 0 : 3;
     for (let j = 0; j < count; j++) {
       const axis = 6 * (first + j);
-      const [x, y, z] = [axes[axis]!, axes[axis + 1]!, axes[axis + 2]!];
-      const px = this.#pose[3]! - axes[axis + 3]!;
-      const py = this.#pose[7]! - axes[axis + 4]!;
-      const pz = this.#pose[11]! - axes[axis + 5]!;
+      const x = axes[axis]!;
+      const y = axes[axis + 1]!;
+      const z = axes[axis + 2]!;
+      const px = pose[3]! - axes[axis + 3]!;
+      const py = pose[7]! - axes[axis + 4]!;
+      const pz = pose[11]! - axes[axis + 5]!;
       jacobian[j] = isPlace ? y * pz - z * py : 0;
       jacobian[count + j] = isPlace ? z * px - x * pz : 0;
       jacobian[2 * count + j] = isPlace ? x * py - y * px : 0;
@@ -156,15 +171,20 @@ export class SerialDecoupledSolver implements Solver {
       jacobian[4 * count + j] = isPlace ? 0 : y;
       jacobian[5 * count + j] = isPlace ? 0 : z;
     }
-    return error[at]! ** 2 + error[at + 1]! ** 2 + error[at + 2]! ** 2;
+    this.#errorSq[0] = error[at]! ** 2 + error[at + 1]! ** 2 + error[at + 2]! ** 2;
   }
 }
 
-const stageOf = ({ joints }: RobotModel, first: number, count: number): Stage => ({
-  first,
-  count,
-  squares: createLeastSquares(count),
-  jacobian: new Float64Array(6 * count),
-  minRad: Float64Array.from(joints.slice(first, first + count), ({ minRad }) => minRad),
-  maxRad: Float64Array.from(joints.slice(first, first + count), ({ maxRad }) => maxRad),
-});
+const stageOf = ({ joints }: RobotModel, first: number, ownRad: Float64Array): Stage => {
+  const count = ownRad.length;
+  const own = joints.slice(first, first + count);
+  return {
+    first,
+    count,
+    squares: createLeastSquares(count),
+    jacobian: new Float64Array(6 * count),
+    ownRad,
+    minRad: Float64Array.from(own, ({ minRad }) => minRad),
+    maxRad: Float64Array.from(own, ({ maxRad }) => maxRad),
+  };
+};
