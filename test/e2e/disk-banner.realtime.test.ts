@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { existsSync, readdirSync, rmSync } from 'node:fs';
+import { existsSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import { freeUdpPorts } from '../../src/wire/transports/free-ports.ts';
 import { Lifetime } from '../lifetime.ts';
@@ -32,10 +32,15 @@ describe('the page while files are lost', { skip: needs('chromium') || needs('mo
       await demo.waitFor(/→ engaged/, MS);
       const banner = (text: string) => page.getByTestId('banner').filter({ hasText: text });
       const { dir } = disk;
-      const names = (): string[] => (existsSync(`${dir}/recordings`) ? readdirSync(`${dir}/recordings`) : []);
+      const recordings = `${dir}/recordings`;
+      const names = (): string[] => (existsSync(recordings) ? readdirSync(recordings) : []);
+      const bytes = (): number =>
+        Math.max(0, ...names().map((name) => statSync(`${recordings}/${name}`).size));
       await page.evaluate('location.hash = "#record"');
       await page.getByTestId('record-start').click();
-      await until('a recording', () => names().length > 0);
+      await until('a recording', () => bytes() > 0);
+      const headBytes = bytes();
+      await until('rows in the recording', () => bytes() > headBytes);
       assert.equal(await banner('Trace incomplete').count(), 0);
       disk.fill();
       await banner('Trace incomplete').waitFor({ state: 'visible' });

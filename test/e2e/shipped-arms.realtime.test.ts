@@ -27,12 +27,16 @@ interface ShippedRig {
   names: [string, string];
 }
 
+/** Motors that reply late on a busy machine. */
+const damiao = (side: Side, at: '' | 'can.', bus: string): string[] =>
+  [bus, 'feedbackTimeoutMs=1000'].map((setting) => `arms.${side}.robot.options.${at}${setting}`);
+
 const RIGS: readonly ShippedRig[] = [
   {
     rig: 'openarm-both',
     arm: (side, tty) => ({
       sim: ['openarm', '--slcan', tty, '--side', side],
-      settings: [`arms.${side}.robot.options.bus=slcan:${tty}`],
+      settings: damiao(side, '', `bus=slcan:${tty}`),
     }),
     names: ['left_joint1', 'right_gripper'],
   },
@@ -40,7 +44,7 @@ const RIGS: readonly ShippedRig[] = [
     rig: 'dk1-both',
     arm: (side, tty) => ({
       sim: ['dk1', '--serial', tty],
-      settings: [`arms.${side}.robot.options.bus=damiao:${tty}`],
+      settings: damiao(side, '', `bus=damiao:${tty}`),
     }),
     leaders: { left: 4783, right: 4773 },
     names: ['left_joint1', 'right_gripper'],
@@ -49,7 +53,7 @@ const RIGS: readonly ShippedRig[] = [
     rig: 'vlai-l1-both',
     arm: (side, tty) => ({
       sim: ['vlai-l1', '--slcan', tty, '--side', side],
-      settings: [`arms.${side}.robot.options.can.bus=slcan:${tty}`],
+      settings: damiao(side, 'can.', `bus=slcan:${tty}`),
     }),
     names: ['left_joint1', 'right_gripper'],
   },
