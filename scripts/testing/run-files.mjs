@@ -15,8 +15,11 @@ const GRACE_MS = 5000;
 /** Left there by a browser and its audio server. */
 const FOREIGN = /^(pulse-|\.org\.chromium|playwright)/;
 const KEPT_CHARACTERS = 200_000;
-/** Most of what runs in a file of the second tier runs for a few seconds: V8 would spend as long on optimising it. */
-const OPTIMISE_LATE = '--interrupt-budget=2000000';
+/**
+ * Most of what runs in a file of the second tier runs for a few seconds: V8 would spend as long on optimising it. Later
+ * versions of Node do not have the option.
+ */
+const OPTIMISE_LATE = process.version.startsWith('v20.') ? ['--interrupt-budget=2000000'] : [];
 
 /**
  * Returns one result per file. `folder`: for these files alone. `marker`: ends in "/", so that none is a prefix of
@@ -33,7 +36,7 @@ export async function runFiles({ files, seed, folder, marker, limitMs, nice }) {
     process.execPath,
     [
       '--enable-source-maps',
-      ...(files.every((file) => file.endsWith('.realtime.test.js')) ? [OPTIMISE_LATE] : []),
+      ...(files.every((file) => file.endsWith('.realtime.test.js')) ? OPTIMISE_LATE : []),
       `--test-reporter=${reporter}`,
       `--test-reporter-destination=${eventsFile}`,
       own('./test-process.mjs'),
