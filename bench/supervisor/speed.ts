@@ -54,7 +54,7 @@ export async function measureCycles(model: RobotModel, name: 'free' | 'near'): P
   const hand = input.open(pluginConfig('input', 'scripted', input, {}), clock.nowNs());
   const plugin = await loadPlugin('driver', 'sim');
   const driver = await plugin.open(pluginConfig('driver', 'sim', plugin, {}), model, clock);
-  const config = supervisorConfig.parse({ groundZM: name === 'free' ? 0 : 0.12, obstacles: [OBSTACLE] });
+  const config = supervisorConfig.parse({ groundZM: name === 'free' ? 0 : 0.09, obstacles: [OBSTACLE] });
   const flight = FlightRecorder.create(model.joints.length, 400);
   const supervisor = new Supervisor(model, driver, config, new Counters(), clock.nowNs(), undefined, flight);
   const mapper = createArmMapper(model);
