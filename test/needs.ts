@@ -72,6 +72,10 @@ const TOOLS = {
     found: () => runs('unshare', '-n', ...VETH),
     install: 'run as root, outside a container that forbids `unshare -n`',
   },
+  'time namespaces': {
+    found: () => runs('unshare', '--time', '--monotonic', '5000', '--fork', 'true'),
+    install: 'run as root on Linux 5.6 or newer, outside a container that forbids `unshare --time`',
+  },
   mounts: {
     found: () => runs('unshare', '-m', 'sh', '-c', TMPFS),
     install: 'run as root, or with CAP_SYS_ADMIN',
