@@ -32,9 +32,10 @@ declare global {
       access: AccessState | null;
       over: string;
       frames: number;
-      press(kind: 'arm' | 'reset'): void;
+      press(kind: 'arm' | 'reset' | 'hold'): void;
       measure(): void;
       guide(): readonly string[] | null;
+      advice(): string;
       dropPeer(): void;
       stereo(): string;
     };
@@ -53,6 +54,7 @@ const page: Window['__farhandXr'] = {
   press: (kind) => link.send({ kind }),
   measure: () => measure.toggle(),
   guide: () => measure.guide(performance.now())?.lines ?? null,
+  advice: () => hud.advice,
   dropPeer: () => link.dropPeer(),
   stereo: () => stereo?.shownBy ?? '',
 };
