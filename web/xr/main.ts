@@ -63,10 +63,12 @@ returnAfterPairing();
 let receivedMs = Number.NEGATIVE_INFINITY;
 let rttMs: number | null = null;
 let wasImpaired = false;
+/** Entered while there was no connection, which queues nothing. */
+let isClaimPending = false;
 const touch = new TouchFeel();
 const tone = new ContactTone();
 
-const handlers = { onMessage: receive, onAccess: receiveAccess, onStatus: show };
+const handlers = { onMessage: receive, onAccess: receiveAccess, onStatus: receiveStatus };
 const { fleet, robot: fleetRobot } = consoleKind;
 const robotLink = fleet && fleetRobot ? new RobotHeadsetLink(fleet, fleetRobot, handlers) : null;
 const link: HeadsetLink = robotLink ?? new ConsoleHeadsetLink(location, handlers);
@@ -85,7 +87,10 @@ const session = new HeadsetSession({
   send: (bytes) => link.sendPoses(bytes),
   frame: afterPoses,
   entered: enterStereo,
-  ended: show,
+  ended: () => {
+    isClaimPending = false;
+    show();
+  },
 });
 const measure = new HeadsetMeasure((request) => link.send(request));
 const flow = new RecordFlow((request) => link.send(request), instructionOf);
@@ -193,14 +198,22 @@ function useHeadset(): void {
   if (page.telemetry?.operator.driver !== 'policy') link.send({ kind: 'input', name: INPUT });
 }
 
+/** Takes control if nobody has it, and makes the headset the input. */
+function claim(): void {
+  isClaimPending = link.status !== 'open';
+  if (isClaimPending) return;
+  link.control('claim');
+  useHeadset();
+}
+
 async function enter(mode: SessionMode): Promise<void> {
   if (session.active) return;
   tone.allow();
-  link.control('claim');
-  useHeadset();
+  claim();
   try {
     await session.enter(mode);
   } catch (error) {
+    isClaimPending = false;
     setText(element('why', HTMLElement), `The session did not start: ${(error as Error).message}`);
   }
 }
@@ -250,6 +263,11 @@ function enterStereo(session: XRSession): void {
   const space = room.renderer.xr.getReferenceSpace();
   const scene = room.renderer.xr.getBaseLayer();
   if (space !== null && scene !== null) stereo?.enter({ session, space, scene });
+}
+
+function receiveStatus(): void {
+  if (isClaimPending) claim();
+  show();
 }
 
 function receiveAccess(message: AccessMessage): void {
