@@ -63,6 +63,7 @@ const BROWSER_SAFE = [
   'src/mapping/',
   'src/world/',
   'src/wire/codecs/',
+  'src/desk/clutch-advice.ts',
   'src/desk/page-hand.ts',
   'src/desk/panel-layout.ts',
   'src/desk/place-hint.ts',

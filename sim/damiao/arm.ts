@@ -55,7 +55,7 @@ export class SimArm {
       new SimMotor({
         ...address(this.joints),
         type: motor,
-        startRad: (openRad + closedRad) / 2,
+        startRad: openRad + (plant?.gripper ?? 0.5) * (closedRad - openRad),
         endsRad: [low, high],
       }),
     ];
@@ -125,8 +125,10 @@ export class SimArm {
     const { plant = null, facts } = this.#options;
     if (plant === null) return;
     const wantedRad = this.motors.map(({ positionRad }) => positionRad);
+    const before = plant.gripper;
     plant.step(dtS, wantedRad, this.gripper);
     const { openRad, closedRad } = facts.gripper;
+    const gripperRad = (share: number) => openRad + share * (closedRad - openRad);
     this.motors.forEach((motor, i) => {
       motor.measured =
         i < this.joints
@@ -135,7 +137,12 @@ export class SimArm {
               velocityRadS: plant.velocitiesRadS[i]!,
               torqueNm: plant.effortsNm[i]!,
             }
-          : { positionRad: openRad + plant.gripper * (closedRad - openRad), torqueNm: 0, velocityRadS: 0 };
+          : {
+              positionRad: gripperRad(plant.gripper),
+              // By which a driver notices that it has reached an end.
+              velocityRadS: (gripperRad(plant.gripper) - gripperRad(before)) / dtS,
+              torqueNm: 0,
+            };
     });
   }
 

@@ -321,6 +321,7 @@ function telemetryBuilder(
         mapping: shown.mapping,
         driver: shown.driver,
         isInterrupted: shown.isInterrupted,
+        mustOpenClutch: shown.mustOpenClutch,
         disagreementRad: finite(round(shown.disagreementRad, 1e4)),
         filterDelayMs: finite(shown.filterDelayNs / 1e6),
         estopMs: finite(shown.estopNs / 1e6),

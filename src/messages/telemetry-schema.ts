@@ -86,6 +86,7 @@ const schema: z.ZodType<Telemetry, unknown> = z.object({
     ...{ mode: z.enum(OPERATOR_MODES), mapping: word, filterDelayMs: maybe },
     driver: z.enum(ROW_SOURCES).exactOptional(),
     isInterrupted: z.boolean().exactOptional(),
+    mustOpenClutch: z.boolean().exactOptional(),
     disagreementRad: maybe.exactOptional(),
     estopMs: maybe.exactOptional(),
     estopConfirmedNs: maybe.exactOptional(),

@@ -55,6 +55,8 @@ export interface Telemetry {
     driver?: RowSource;
     /** A person took over from a policy, which waits to be handed the robot back. */
     isInterrupted?: boolean;
+    /** The clutch is held closed and does not count until it was seen open; absent from older operators. */
+    mustOpenClutch?: boolean;
     /** Largest joint's distance between the command and what a policy proposes that runs along; null: none does. */
     disagreementRad?: number | null;
     /** Delay added by the hand filter; null without one. */

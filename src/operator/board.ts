@@ -45,6 +45,7 @@ export const BOARD = struct({
   filterDelayNs: number,
   driver: oneOf(ROW_SOURCES, 'none'),
   isInterrupted: flag,
+  mustOpenClutch: flag,
   disagreementRad: number,
   limitedBy: oneOf(LIMITED_BY, ''),
   /** Into that limit, base frame; NaN where it has no direction. */

@@ -24,6 +24,7 @@ export class Clutch {
   #justPaused = false;
   #closed = false;
   #closedAnew = false;
+  #mustOpen = false;
 
   /** The robot should follow. */
   get closed(): boolean {
@@ -33,6 +34,11 @@ export class Clutch {
   /** A person closed the clutch after it was seen open, regardless of the robot's state. */
   get closedAnew(): boolean {
     return this.#closedAnew;
+  }
+
+  /** A person holds the clutch closed, and it does not count until it was seen open. */
+  get mustOpen(): boolean {
+    return this.#mustOpen;
   }
 
   /** Called every tick while the robot is reachable; true if another input or sender took over. Hot path. */
@@ -58,6 +64,7 @@ export class Clutch {
     this.#justPaused = false;
     const isMeant = automatic ? !this.#paused : clutchless ? !this.#mustArm : this.#seenOpen;
     this.#closed = isClosed && isMeant;
+    this.#mustOpen = isClosed && isPowered && !isMeant && !automatic && !clutchless;
     return isOther && !(tookOver && this.#closed);
   }
 

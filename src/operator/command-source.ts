@@ -55,6 +55,8 @@ export class CommandSource {
   readonly command: IssuedCommand;
   /** Last result of the mapper. */
   mapped: ReturnType<Mapper['map']> = 'disengaged';
+  /** The last tick at which the robot's silence kept it from moving on. */
+  silencedNs = Number.NEGATIVE_INFINITY;
   readonly #parts: CommandSourceParts;
   #engaged = false;
   #engagements = 0;
@@ -67,6 +69,7 @@ export class CommandSource {
   #gripper = Number.NaN;
   readonly #grip = new GripPickUp();
   #finished = false;
+  #wasMoving = false;
 
   constructor(parts: CommandSourceParts) {
     this.#parts = parts;
@@ -85,6 +88,11 @@ export class CommandSource {
   get mode(): OperatorMode {
     if (this.#parts.homing.active) return 'home';
     return this.#engaged ? 'teleop' : 'hold';
+  }
+
+  /** See `Clutch`. */
+  get mustOpenClutch(): boolean {
+    return this.#clutch.mustOpen;
   }
 
   /** Drives home from any pose, if the robot is armed. The clutch must be opened before teleop resumes. */
@@ -142,9 +150,12 @@ export class CommandSource {
   /** Hot path. */
   onHand(hand: SampledHand): void {
     if (!this.#parts.robot.isFresh(hand.sampledNs)) {
+      this.#wasMoving ||= this.mode !== 'hold';
+      if (this.#wasMoving) this.silencedNs = hand.sampledNs;
       this.disengage();
       return;
     }
+    this.#wasMoving = false;
     this.#updateClutch(hand);
     const { command } = this;
     const robot = this.#parts.robot.state;

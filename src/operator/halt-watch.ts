@@ -4,6 +4,8 @@ import { HALTS, type Halt } from '../messages/trace-record.ts';
 
 /** A hand that is lost this soon after the input fell silent was lost by the input, not hidden by a person. */
 const SILENT_INPUT_NS = 500 * NS_PER_MS;
+/** A hold this soon after the operator ended the motion, because it no longer received the robot's states, is no person's. */
+const SILENCED_NS = 500 * NS_PER_MS;
 
 /**
  * Notices in the robot's state messages that it halted on its own. The next command carries the halt into its
@@ -21,13 +23,17 @@ export class HaltWatch {
     if (isSilent) this.#inputSilentNs = nowNs;
   }
 
-  /** A new state message. `isNewRobot`: the first of a robot process, whose past is not ours. Hot path. */
-  state(robot: RobotState, isNewRobot: boolean, nowNs: number): void {
+  /**
+   * A new state message. `isNewRobot`: the first of a robot process, whose past is not ours. `silencedNs`: when the operator
+   * last ended the motion itself, because the robot's states were too old. Hot path.
+   */
+  state(robot: RobotState, isNewRobot: boolean, nowNs: number, silencedNs: number): void {
     const isSeen = isNewRobot || robot.sinceNs === this.#sinceNs;
     this.#sinceNs = robot.sinceNs;
     if (isSeen) return;
     const isInputSilent = nowNs - this.#inputSilentNs < SILENT_INPUT_NS;
-    const halt = HALTS.indexOf(haltOf(robot, isInputSilent) as Halt);
+    const isSilenced = nowNs - silencedNs < SILENCED_NS;
+    const halt = HALTS.indexOf(haltOf(robot, isInputSilent, isSilenced) as Halt);
     if (halt < 0 || halt < this.halt) return;
     this.halt = halt;
     this.haltNs = robot.sinceNs;
@@ -39,7 +45,8 @@ export class HaltWatch {
   }
 }
 
-function haltOf({ state, why }: RobotState, isInputSilent: boolean): string {
+function haltOf({ state, why }: RobotState, isInputSilent: boolean, isSilenced: boolean): string {
+  if (state === 'hold' && why === 'person' && isSilenced) return 'hold:silence';
   const reason = why === 'tracking' ? (isInputSilent ? 'input' : 'person') : why;
   return `${state === 'hold' ? 'hold' : state === 'stopped' ? 'stop' : ''}:${reason}`;
 }

@@ -336,7 +336,7 @@ export class OperatorLoop implements DatagramHandler {
     this.robot.accept(receivedNs);
     if (!wasStopped && this.robot.state.state === 'stopped') this.#partner?.stopToo(receivedNs);
     this.#hands.neighbourAt?.(this.robot.state.otherRad);
-    this.#halts.state(this.robot.state, isNewRobot, receivedNs);
+    this.#halts.state(this.robot.state, isNewRobot, receivedNs, this.#commandSource.silencedNs);
     const { robotNs, appliedSeq, positionsRad } = this.robot.state;
     if (this.robot.hasPose) this.#parts.onJoints?.('state', robotNs, appliedSeq, positionsRad);
     this.#desk.received(this.robot.state, receivedNs);
@@ -432,6 +432,7 @@ export class OperatorLoop implements DatagramHandler {
     out.filterDelayNs = this.#commandSource.command.filterDelayNs;
     out.driver = this.#commandSource.command.source;
     out.isInterrupted = this.sampler.isInterrupted;
+    out.mustOpenClutch = this.#commandSource.mustOpenClutch;
     out.disagreementRad = this.#commandSource.command.disagreementRad;
     out.commandedRad.set(this.#commandSource.command.positionsRad);
     out.estopNs = this.#desk.estopNs;

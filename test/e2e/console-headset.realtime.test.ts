@@ -295,6 +295,28 @@ describe('headset page with an emulated Quest 3', { skip: needs('chromium') }, (
     await desk.close();
   });
 
+  it('takes control as soon as it is connected, when the wearer was faster', async () => {
+    const late = await context.newPage();
+    let connect = () => {};
+    const isConnected = new Promise<void>((resolve) => {
+      connect = resolve;
+    });
+    await late.routeWebSocket(/.*/, async (socket) => {
+      await isConnected;
+      socket.connectToServer();
+    });
+    await late.goto(`${url}vr`);
+    await late.getByTestId('enter-vr').click();
+    await until('the session', () => late.evaluate<boolean>('quest.activeSession !== undefined'));
+    connect();
+    await waitFor(
+      'control',
+      ({ access, telemetry: { input } }) => access?.inControl && input.active === 'webxr',
+      () => late.evaluate<Seen>('window.__farhandXr'),
+    );
+    await late.close();
+  });
+
   it('logs no errors in the browser', () => {
     assert.deepEqual(complaints, []);
   });

@@ -7,12 +7,14 @@ import type { ArmTelemetry, Telemetry } from '../../src/messages/telemetry.ts';
 import { freeUdpPorts } from '../../src/wire/transports/free-ports.ts';
 import { needs } from '../needs.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
+import { until } from '../until.ts';
 import { launchChromium } from './chromium.ts';
 import { emulateQuest, LOOPBACK_PEERS, Wearer } from './emulated-headset.ts';
 import { farhand, type Running, root, startFarhand } from './farhand.ts';
 
 const artifacts = path.join(root, 'artifacts');
 type Side = ArmTelemetry['side'];
+const sides = ['left', 'right'] as const;
 
 /** `farhand demo --rig two-arms` as a person uses it: one page, one keyboard, one recording. */
 describe('two arms on one page', { skip: needs('chromium'), timeout: 180_000 }, () => {
@@ -36,19 +38,24 @@ describe('two arms on one page', { skip: needs('chromium'), timeout: 180_000 }, 
   };
   const arm = ({ arms }: Telemetry, side: Side): ArmTelemetry => arms!.find((one) => one.side === side)!;
   const stateOf = (seen: Telemetry, side: Side) => arm(seen, side).robot?.state;
+  const mustOpen = (seen: Telemetry, side: Side) => arm(seen, side).operator.mustOpenClutch === true;
   const jointsOf = async (side: Side) => arm((await telemetryOf())!, side).robot!.measuredRad;
   const movedRad = (before: number[], now: number[]) =>
     Math.max(...before.map((rad, i) => Math.abs(rad - now[i]!)));
+  /** An arm that has just been let go still comes to rest. */
+  const atRest = async (side: Side) => {
+    let last = arm((await telemetryOf())!, side).robot!;
+    await waitFor(`${side} at rest`, (seen) => {
+      const before = last;
+      last = arm(seen, side).robot!;
+      return last.readNs !== before.readNs && movedRad(before.measuredRad, last.measuredRad) < 1e-4;
+    });
+  };
   /** A busy machine stalls, and then the robot rightly stops. */
   const armBoth = async () => {
     for (let i = 0; i < 100; i++) {
       const seen = await telemetryOf();
-      if (
-        ['left', 'right'].every((side) =>
-          ['armed', 'hold', 'engaged'].includes(stateOf(seen!, side as Side) ?? ''),
-        )
-      )
-        return;
+      if (sides.every((side) => ['armed', 'hold', 'engaged'].includes(stateOf(seen!, side) ?? ''))) return;
       const button = seen?.robot?.state === 'stopped' ? 'reset' : 'arm';
       await page
         .getByTestId(button)
@@ -113,6 +120,36 @@ describe('two arms on one page', { skip: needs('chromium'), timeout: 180_000 }, 
     assert.deepEqual([names[0], names[6], names[13]], ['left_shoulder_pan', 'left_gripper', 'right_gripper']);
   });
 
+  /** Shift and a key until the arm moves; pressed again after a stall, which opens the page's clutch. */
+  const driveByKeys = async (side: Side, other: Side) => {
+    for (let press = 0; press < 10; press++) {
+      await armBoth();
+      await waitFor('an open clutch', (seen) => !arm(seen, side).clutch);
+      await atRest(other);
+      const before = { [side]: await jointsOf(side), [other]: await jointsOf(other) };
+      const hasMoved = (seen: Telemetry) =>
+        movedRad(before[side]!, arm(seen, side).robot!.measuredRad) > 0.02;
+      let wasClosed = false;
+      await page.keyboard.down('Shift');
+      await waitFor(`${side} engaged`, (seen) => {
+        const { clutch, robot } = arm(seen, side);
+        const isReleased = wasClosed && !clutch;
+        wasClosed ||= clutch;
+        return robot?.state === 'engaged' || robot?.state === 'stopped' || mustOpen(seen, side) || isReleased;
+      });
+      await page.keyboard.down('KeyE');
+      const seen = await waitFor(
+        `the ${side} arm that moves`,
+        (now) => hasMoved(now) || stateOf(now, side) !== 'engaged',
+      );
+      await page.keyboard.up('KeyE');
+      await page.keyboard.up('Shift');
+      assert.ok(movedRad(before[other]!, await jointsOf(other)) < 0.01, `the ${other} arm stayed`);
+      if (hasMoved(seen)) return;
+    }
+    assert.fail(`the ${side} arm never moved before a stall`);
+  };
+
   it('drives one arm at a time with the keyboard, and T changes the arm', async () => {
     await page.getByTestId('input-page').click();
     await waitFor('the page as input', ({ input }) => input.active === 'page');
@@ -122,19 +159,8 @@ describe('two arms on one page', { skip: needs('chromium'), timeout: 180_000 }, 
       ['left', 'right'],
     ] as const) {
       await waitFor(`${side} driven`, (seen) => arm(seen, side).isDriven);
-      await page.waitForTimeout(400);
-      const before = { [side]: await jointsOf(side), [other]: await jointsOf(other) };
-      await page.keyboard.down('Shift');
-      await waitFor(`${side} engaged`, (seen) => stateOf(seen, side) === 'engaged');
-      await page.keyboard.down('KeyE');
-      await waitFor(
-        `the ${side} arm that moves`,
-        (seen) => movedRad(before[side]!, arm(seen, side).robot!.measuredRad) > 0.02,
-      );
-      await page.keyboard.up('KeyE');
-      await page.keyboard.up('Shift');
-      assert.ok(movedRad(before[other]!, await jointsOf(other)) < 0.01, `the ${other} arm stayed`);
-      await waitFor(`${side} holds`, (seen) => stateOf(seen, side) === 'hold');
+      await driveByKeys(side, other);
+      await waitFor(`${side} holds`, (seen) => stateOf(seen, side) !== 'engaged');
       await page.keyboard.press('KeyT');
     }
   });
@@ -152,49 +178,81 @@ describe('two arms on one page', { skip: needs('chromium'), timeout: 180_000 }, 
     page = await context.newPage();
     telemetryOf = () => page.evaluate<Telemetry | null>('window.__farhandXr?.telemetry ?? null');
     const wearer = new Wearer(page);
+    const press = (kind: 'arm' | 'reset' | 'hold') => page.evaluate(`window.__farhandXr.press("${kind}")`);
     const places = { left: [-0.25, 1.2, -0.4], right: [0.25, 1.2, -0.4] } as const;
     await page.goto(`${url}vr`);
     await page.getByTestId('enter-vr').click();
-    for (const side of ['left', 'right'] as const) {
+    for (const side of sides) {
       await wearer.place(side, places[side]);
       await wearer.show(side, 'open');
     }
     await waitFor('both hands', ({ input }) => input.active === 'webxr' && input.status === 'ok');
-    /** Like a person: after a stall of a busy machine the clutch opens and closes again. */
+    /** Closes the clutch, and goes on as a person does: what the board asks for, until the arm follows. */
     const engage = async (side: Side) => {
-      for (let i = 0; i < 60; i++) {
-        const state = stateOf((await telemetryOf())!, side) ?? '';
+      for (let step = 0; step < 40; step++) {
+        const seen = (await telemetryOf())!;
+        const state = stateOf(seen, side);
+        const { clutch, operator } = arm(seen, side);
         if (state === 'engaged') return;
-        if (state === 'stopped') await page.evaluate('window.__farhandXr.press("reset")');
-        else if (state === 'idle') await page.evaluate('window.__farhandXr.press("arm")');
-        else {
+        if (state === 'stopped' || state === 'idle') {
+          await press(state === 'stopped' ? 'reset' : 'arm');
+          await waitFor(`${side} no longer ${state}`, (now) => stateOf(now, side) !== state);
+        } else if (clutch && operator.mustOpenClutch) {
           await wearer.show(side, 'open');
-          await page.waitForTimeout(400);
+          await waitFor(`the open clutch of the ${side} hand`, (now) => !arm(now, side).clutch);
+        } else {
           await wearer.show(side, 'pinch-middle');
+          await waitFor(
+            `what the ${side} clutch does`,
+            (now) => stateOf(now, side) !== state || mustOpen(now, side),
+          );
         }
-        await page.waitForTimeout(600);
       }
       assert.fail(`${side} not engaged: ${JSON.stringify((await telemetryOf())?.arms)}`);
     };
-    for (const [side, other] of [
-      ['left', 'right'],
-      ['right', 'left'],
-    ] as const) {
-      await engage(side);
-      const before = { [side]: await jointsOf(side), [other]: await jointsOf(other) };
-      const waving = wearer.wave(side, places[side], 3000);
-      await waitFor(
-        `the ${side} arm that follows`,
-        (seen) => movedRad(before[side]!, arm(seen, side).robot!.measuredRad) > 0.05,
-      );
-      assert.ok(movedRad(before[other]!, await jointsOf(other)) < 0.01, `the ${other} arm stayed`);
-      await waving;
+    /** The hand waves until its arm moves. A busy machine stalls, and then the arm rightly holds. */
+    const follow = async (side: Side, other: Side) => {
+      for (let wave = 0; wave < 10; wave++) {
+        await atRest(other);
+        await engage(side);
+        const before = { [side]: await jointsOf(side), [other]: await jointsOf(other) };
+        const hasMoved = (seen: Telemetry) =>
+          movedRad(before[side]!, arm(seen, side).robot!.measuredRad) > 0.05;
+        const waving = wearer.wave(side, places[side], 3000);
+        const seen = await waitFor(
+          `the ${side} arm that follows`,
+          (now) => hasMoved(now) || stateOf(now, side) !== 'engaged',
+        );
+        assert.ok(movedRad(before[other]!, await jointsOf(other)) < 0.01, `the ${other} arm stayed`);
+        await waving;
+        if (hasMoved(seen)) return;
+      }
+      assert.fail(`the ${side} arm never moved before a stall`);
+    };
+    const engageBoth = async () => {
+      for (let i = 0; i < 10; i++) {
+        for (const side of sides) await engage(side);
+        if ((await telemetryOf())!.arms!.every(({ robot }) => robot?.state === 'engaged')) return;
+      }
+      assert.fail('never engaged at the same time');
+    };
+    for (const [side, other] of [sides, [...sides].reverse()] as [Side, Side][]) {
+      await follow(side, other);
       await wearer.show(side, 'open');
       await waitFor(`${side} holds`, (seen) => stateOf(seen, side) !== 'engaged');
     }
-    for (const side of ['left', 'right'] as const) await engage(side);
-    await waitFor('both engaged', (seen) => seen.arms!.every(({ robot }) => robot?.state === 'engaged'));
-    for (const side of ['left', 'right'] as const) await wearer.shape(side, 'fist');
+    await engageBoth();
+    // Both hands keep their clutches closed, and the board says what to do.
+    await press('hold');
+    await waitFor('both clutches ignored', (seen) => sides.every((side) => mustOpen(seen, side)));
+    const advice = () => page.evaluate<string>('window.__farhandXr.advice()');
+    await until(
+      'the advice of the board',
+      async () => (await advice()) === 'both arms: open the clutch, then close it again',
+      advice,
+    );
+    await engageBoth();
+    for (const side of sides) await wearer.shape(side, 'fist');
     await waitFor('both stopped by two fists', (seen) =>
       seen.arms!.every(({ robot }) => robot?.state === 'stopped'),
     );

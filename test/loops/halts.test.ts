@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { createReport, type TraceReport } from '../../src/trace/report.ts';
 import { verdictOf } from '../../src/trace/verdict.ts';
+import { peerPort } from '../../src/wire/reactor.ts';
 import { MS, SimulatedRig, TestHand } from './simulated-rig.ts';
 
 function reportOf(rig: SimulatedRig): TraceReport {
@@ -80,6 +81,18 @@ describe('halts in the trace are those of the robot', () => {
     assert.equal(rig.state, 'stopped');
     const { holds, stops, refused, badWindows } = reportOf(rig).feel;
     assert.deepEqual([holds, stops, refused, badWindows], [0, 0, 0, 0]);
+  });
+
+  it('a robot whose states are late for a moment is a hold that no person asked for', async () => {
+    const rig = await SimulatedRig.create();
+    rig.runFor(12_000);
+    const { statePort } = rig.rig.link;
+    const untilNs = rig.nowNs + 240 * MS;
+    rig.impair = (from, _to, nowNs) => (peerPort(from) === statePort && nowNs < untilNs ? null : 2 * MS);
+    rig.runFor(2000);
+    const [hold] = rig.robot.transitions.filter(({ to }) => to === 'hold');
+    assert.equal(hold?.cause, 'clutch released', 'the robot cannot tell it from a person');
+    assert.equal(reportOf(rig).feel.holds, 1);
   });
 
   it('an input that falls silent is a hold of its own cause', async () => {

@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
+import { SnapshotBoard } from '../../src/core/memory/snapshot.ts';
 import { NS_PER_MS } from '../../src/core/time/clock.ts';
 import { emptyXr, type XrSide } from '../../src/input/codecs/webxr-codec.ts';
+import { BOARD } from '../../src/operator/board.ts';
 import type { Driver } from '../../src/robot/driver.ts';
 import { peerPort } from '../../src/wire/reactor.ts';
 import { MS } from './simulated-rig.ts';
@@ -106,6 +108,42 @@ describe('two arms as one robot', () => {
     assert.deepEqual(
       rig.arms.map(({ operator }) => operator.link.totals.commands),
       sent,
+    );
+  });
+
+  it('asks for an open clutch when it lost sight of one arm for a moment, and each arm waits for its own', async () => {
+    const rig = await TwoArmRig.create({ overrides: ['operator.autoArm=false'] });
+    const mustOpen = () =>
+      rig.arms.map(({ model, operatorMemory }) => {
+        const board = BOARD.create(model.joints.length);
+        new SnapshotBoard(operatorMemory.board).read(board.packed);
+        return board.mustOpenClutch;
+      });
+    rig.engage();
+    assert.deepEqual(mustOpen(), [false, false]);
+    const { statePort } = rig.arms[0]!.rig.link;
+    const untilNs = rig.clock.nowNs() + 240 * MS;
+    rig.impair = (from, _to, nowNs) => (peerPort(from) === statePort && nowNs < untilNs ? null : 2 * MS);
+    rig.runFor(1000);
+    assert.deepEqual(
+      [rig.states, mustOpen()],
+      [
+        ['hold', 'hold'],
+        [true, true],
+      ],
+    );
+    const { hand } = rig.arms[1]!.hand;
+    hand.clutch = false;
+    rig.runFor(100);
+    assert.deepEqual(mustOpen(), [true, false]);
+    hand.clutch = true;
+    rig.runFor(300);
+    assert.deepEqual(
+      [rig.states, mustOpen()],
+      [
+        ['hold', 'engaged'],
+        [true, false],
+      ],
     );
   });
 

@@ -79,6 +79,8 @@ export interface CauseReader {
   /** The input sends nothing. */
   isSilent: boolean;
   isTouch: boolean;
+  /** Why a closed clutch does not count; empty: it does, or is open. */
+  clutchAdvice: string;
   /** Somebody else drives, or nobody may: advice would be of no use. */
   isWatching: boolean;
 }
@@ -86,7 +88,8 @@ export interface CauseReader {
 /** The cause as a sentence, then what to do next. */
 export function causeText(state: SupervisorState, cause: string, reader: CauseReader): string {
   const waits = state === 'armed' || state === 'hold';
-  const hand = waits ? handAdvice(reader) : '';
+  const reopen = reader.clutchAdvice === '' ? '' : `${sentence(reader.clutchAdvice)}.`;
+  const hand = reopen || (waits ? handAdvice(reader) : '');
   const given = hand !== '' && OPEN_CLUTCH.has(cause) ? '' : sentence(cause);
   const advice = reader.isWatching ? '' : hand || STATE_ADVICE[state];
   if (given === '') return advice || (reader.isWatching && waits ? 'Waiting for the driver.' : '');

@@ -1,3 +1,4 @@
+import { clutchAdvice } from '../../src/desk/clutch-advice.ts';
 import type { SupervisorState } from '../../src/messages/robot-state.ts';
 import type { DeskRequest, Telemetry } from '../../src/messages/telemetry.ts';
 import { element, setAttribute, setText } from '../dom.ts';
@@ -101,6 +102,7 @@ export class StatePanel {
       input: telemetry.input.active,
       isSilent: telemetry.input.status !== 'ok',
       isTouch: isTouchScreen.matches,
+      clutchAdvice: clutchAdvice(telemetry),
       isWatching: this.#isWatching,
     });
   }

@@ -1,3 +1,4 @@
+import { clutchAdvice } from '../../src/desk/clutch-advice.ts';
 import type { RecorderStatus } from '../../src/messages/recording.ts';
 import type { Telemetry, WorldTelemetry } from '../../src/messages/telemetry.ts';
 import { TASKS } from '../../src/world/task-list.ts';
@@ -38,6 +39,8 @@ const WINDOW = 300;
 /** A board with state, cause, latency and the main reason why the robot does not follow. */
 export class Hud {
   readonly board = new Board(1.1, 0.5, 600);
+  /** What prevents the robot from following, as shown. */
+  advice = '';
   readonly #oneWayMs: number[] = [];
   #drawn = '';
 
@@ -51,10 +54,11 @@ export class Hud {
     const { telemetry, fresh } = hud;
     const state = fresh ? (telemetry?.robot?.state ?? 'disconnected') : 'no telemetry';
     if (hud.guide !== null) return this.#guide(hud.guide);
+    this.advice = problem(hud);
     const lines = [
       state.toUpperCase(),
       fresh ? causeOf(hud) : 'the console sends no telemetry',
-      problem(hud),
+      this.advice,
       this.#latency(hud),
       ...(fresh && telemetry?.world ? [taskText(telemetry.world)] : []),
       ...(fresh && telemetry?.record ? [recordText(telemetry.record, hud.kept)] : []),
@@ -146,8 +150,10 @@ function recordText({ state, durationS, task }: RecorderStatus, kept: number): s
 
 function causeOf({ telemetry, inControl, tracked }: HudState): string {
   const { robot, input } = telemetry ?? {};
+  const isOpen = OPEN_CLUTCH.includes(robot?.cause ?? '');
+  if (isOpen && telemetry !== null && clutchAdvice(telemetry) !== '') return 'the robot stopped following';
   const waits = (robot?.state === 'armed' || robot?.state === 'hold') && input?.active === 'webxr';
-  return waits && inControl && tracked && OPEN_CLUTCH.includes(robot.cause) ? 'ready' : (robot?.cause ?? '');
+  return waits && inControl && tracked && isOpen ? 'ready' : (robot?.cause ?? '');
 }
 
 /** The most serious problem, or what to do next; empty while the robot follows. */
@@ -161,10 +167,15 @@ function problem(hud: HudState): string {
   const { robot, operator } = telemetry;
   if (robot?.state === 'stopped') return 'touch RESET to continue';
   if (robot?.state === 'idle') return 'touch ARM to power the joints';
-  if (causeOf(hud) === 'ready')
-    return isBare ? 'pinch with your other hand to move' : 'hold the grip to move';
+  const advice = clutchAdvice(telemetry);
+  if (advice !== '') return advice;
+  if (causeOf(hud) === 'ready') return isBare ? bareClutch(telemetry) : 'hold the grip to move';
   const limit = robot ? limitText(robot, operator.limitTowards) : '';
   if (limit !== '') return limit.toLowerCase();
   if (operator.mapping === 'unreachable') return 'out of reach';
   return '';
 }
+
+/** Each hand of two arms has its own clutch. */
+const bareClutch = ({ arms }: Telemetry): string =>
+  arms === undefined ? 'pinch with your other hand to move' : 'thumb and middle finger together to move';

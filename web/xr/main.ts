@@ -32,9 +32,10 @@ declare global {
       access: AccessState | null;
       over: string;
       frames: number;
-      press(kind: 'arm' | 'reset'): void;
+      press(kind: 'arm' | 'reset' | 'hold'): void;
       measure(): void;
       guide(): readonly string[] | null;
+      advice(): string;
       dropPeer(): void;
       stereo(): string;
     };
@@ -53,6 +54,7 @@ const page: Window['__farhandXr'] = {
   press: (kind) => link.send({ kind }),
   measure: () => measure.toggle(),
   guide: () => measure.guide(performance.now())?.lines ?? null,
+  advice: () => hud.advice,
   dropPeer: () => link.dropPeer(),
   stereo: () => stereo?.shownBy ?? '',
 };
@@ -61,10 +63,12 @@ returnAfterPairing();
 let receivedMs = Number.NEGATIVE_INFINITY;
 let rttMs: number | null = null;
 let wasImpaired = false;
+/** Entered while there was no connection, which queues nothing. */
+let isClaimPending = false;
 const touch = new TouchFeel();
 const tone = new ContactTone();
 
-const handlers = { onMessage: receive, onAccess: receiveAccess, onStatus: show };
+const handlers = { onMessage: receive, onAccess: receiveAccess, onStatus: receiveStatus };
 const { fleet, robot: fleetRobot } = consoleKind;
 const robotLink = fleet && fleetRobot ? new RobotHeadsetLink(fleet, fleetRobot, handlers) : null;
 const link: HeadsetLink = robotLink ?? new ConsoleHeadsetLink(location, handlers);
@@ -83,7 +87,10 @@ const session = new HeadsetSession({
   send: (bytes) => link.sendPoses(bytes),
   frame: afterPoses,
   entered: enterStereo,
-  ended: show,
+  ended: () => {
+    isClaimPending = false;
+    show();
+  },
 });
 const measure = new HeadsetMeasure((request) => link.send(request));
 const flow = new RecordFlow((request) => link.send(request), instructionOf);
@@ -191,14 +198,22 @@ function useHeadset(): void {
   if (page.telemetry?.operator.driver !== 'policy') link.send({ kind: 'input', name: INPUT });
 }
 
+/** Takes control if nobody has it, and makes the headset the input. */
+function claim(): void {
+  isClaimPending = link.status !== 'open';
+  if (isClaimPending) return;
+  link.control('claim');
+  useHeadset();
+}
+
 async function enter(mode: SessionMode): Promise<void> {
   if (session.active) return;
   tone.allow();
-  link.control('claim');
-  useHeadset();
+  claim();
   try {
     await session.enter(mode);
   } catch (error) {
+    isClaimPending = false;
     setText(element('why', HTMLElement), `The session did not start: ${(error as Error).message}`);
   }
 }
@@ -248,6 +263,11 @@ function enterStereo(session: XRSession): void {
   const space = room.renderer.xr.getReferenceSpace();
   const scene = room.renderer.xr.getBaseLayer();
   if (space !== null && scene !== null) stereo?.enter({ session, space, scene });
+}
+
+function receiveStatus(): void {
+  if (isClaimPending) claim();
+  show();
 }
 
 function receiveAccess(message: AccessMessage): void {
