@@ -14,9 +14,9 @@ import { needs } from '../needs.ts';
 import { brightness, sourceEpisode } from '../record/source-episode.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 import { editsLoad } from './lerobot-edits.ts';
-import { assertWhole, LOAD_MS, lerobotPython, peer } from './lerobot-peer.ts';
+import { assertWhole, lerobotPython, peer, runLerobot } from './lerobot-peer.ts';
 import { twoArmsLoad } from './lerobot-two-arms.ts';
-import { type Python, runPython } from './python-venv.ts';
+import type { Python } from './python-venv.ts';
 
 const FPS = 30;
 const LOADER = 'lerobot_loader.py';
@@ -125,8 +125,7 @@ async function checksTheirs(python: string, dir: string): Promise<void> {
 async function edited(python: string, root: string, name: string, ...args: string[]): Promise<string> {
   process.env['HF_LEROBOT_HOME'] = root;
   const command = path.join(path.dirname(python), 'lerobot-edit-dataset');
-  const answer = await runPython(python, [command, '--repo_id', `farhand/${name}`, ...args], LOAD_MS);
-  assert.equal(answer.code, 0, answer.stderr.slice(-3000));
+  await runLerobot(python, command, '--repo_id', `farhand/${name}`, ...args);
   return path.join(root, 'farhand');
 }
 
@@ -167,6 +166,11 @@ async function checksEdited(python: string, root: string, name: string): Promise
   );
   await assertWhole(made(`${name}_bare`), `${name}, a feature removed by LeRobot`);
   await run(`${name}_two`, ...operation('modify_tasks', 'new_task', 'something else'));
+  const { episodes } = await checkDataset(made(`${name}_two`), 'none');
+  assert.deepEqual(
+    episodes.map(({ tasks }) => tasks),
+    [['something else']],
+  );
   await assertWhole(made(`${name}_two`), `${name}, relabelled by LeRobot`);
 }
 
@@ -214,11 +218,8 @@ async function loadsFromHub(python: string, dir: string, root: string): Promise<
   try {
     const env = { HF_ENDPOINT: hub.url, HF_TOKEN: HUB_TEST_TOKEN };
     await pushDataset(dir, await openPlace('hf://me/cups', env), { progress: () => {} });
-    const script = path.join('test', 'interop', 'hub_loader.py');
-    const words = [script, hub.url, HUB_TEST_TOKEN, 'me/cups', path.join(root, 'from-hub')];
-    const answer = await runPython(python, words, LOAD_MS);
-    assert.equal(answer.code, 0, answer.stderr.slice(-3000));
-    const seen = JSON.parse(answer.stdout.trim().split('\n').at(-1)!) as Record<string, unknown>;
+    const words = [hub.url, HUB_TEST_TOKEN, 'me/cups', path.join(root, 'from-hub')];
+    const seen = await peer<Record<string, unknown>>(python, 'hub_loader.py', ...words);
     assert.deepEqual([seen['rows'], seen['episodes'], seen['task']], [90, 2, 'lift the lid']);
     console.log('✔ LeRobot opens a dataset that was pushed to a hub, by its name');
   } finally {
