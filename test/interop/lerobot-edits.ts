@@ -54,9 +54,7 @@ export async function editsLoad(python: string, root: string, name: string): Pro
     const { rows, cameras } = await peer<{ rows: number; cameras: number }>(
       ...([python, 'lerobot_edits.py', 'rows', dir, JSON.stringify(due)] as const),
     );
-    console.log(
-      `✔ and LeRobot gives its ${rows} rows: numbers, task, places and ${cameras} cameras' pictures`,
-    );
+    console.log(`✔ and LeRobot gives its ${rows} rows and ${rows * cameras} pictures as they must be`);
   };
 
   await edit('delete', from, '--episodes', '0', '--out', out('deleted'));
