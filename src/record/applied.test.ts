@@ -16,7 +16,7 @@ const rows = Array.from(
   (_, i) =>
     ({
       ...{ index: i, seq: 7 + i, timeNs: i * PERIOD_NS, commandRad: [i], commandGripper: i / 100 },
-      ...{ stateRad: [i], stateGripper: 0 },
+      ...{ stateRad: [i], stateGripper: 0, toolPose: [i, 0, 0, 0, 0, 0, 1] },
       frames: { front: { captureNs: 1, ageNs: AGE_NS, stale: false } },
     }) as unknown as EpisodeRow,
 );
@@ -35,9 +35,9 @@ describe('commands by when they were applied', () => {
     assert.equal(aligned[20]!.commandGripper, 0.13);
   });
 
-  it('each row gets the state that was known when its picture was taken', () => {
-    for (const [i, row] of alignApplied(rows, traces).entries())
-      assert.equal(row.stateRad[0], Math.max(0, i - 3));
+  it('each row gets the state that was known when its picture was taken, and the pose of that state', () => {
+    for (const [i, { stateRad, toolPose }] of alignApplied(rows, traces).entries())
+      assert.deepEqual([stateRad[0], toolPose![0]], [Math.max(0, i - 3), Math.max(0, i - 3)]);
   });
 
   it('a recording without traces stays as it is', () => {

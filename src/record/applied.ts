@@ -9,9 +9,10 @@ interface Applied {
 
 /**
  * The same rows, each with the state and the applied command of the instant of its observation: the capture of its
- * oldest picture. A newer state beside it would show the motion since then, different in every recording. A command takes the link and playout to be applied; a policy that learnt commands as they were sent
- * would learn that delay, and its own commands would be delayed again. Rows from before the first applied command keep
- * that one; a recording without traces stays as it is.
+ * oldest picture. A newer state beside it would show the motion since then, different in every recording. A command takes
+ * the link and playout to be applied; a policy that learnt commands as they were sent would learn that delay, and its own
+ * commands would be delayed again. Rows from before the first applied command keep that one; a recording without traces
+ * stays as it is.
  */
 export function alignApplied(rows: readonly EpisodeRow[], traces: readonly JsonMessage[]): EpisodeRow[] {
   const bySeq = new Map(rows.map((row) => [row.seq, row]));
@@ -40,12 +41,13 @@ export function alignApplied(rows: readonly EpisodeRow[], traces: readonly JsonM
   });
 }
 
-function measured({ stateRad, stateGripper, effort, velocityRadS, torqueNm }: EpisodeRow) {
+function measured({ stateRad, stateGripper, effort, velocityRadS, torqueNm, toolPose }: EpisodeRow) {
   return {
     ...{ stateRad, stateGripper },
     ...(effort === undefined ? {} : { effort }),
     ...(velocityRadS === undefined ? {} : { velocityRadS }),
     ...(torqueNm === undefined ? {} : { torqueNm }),
+    ...(toolPose === undefined ? {} : { toolPose }),
   };
 }
 

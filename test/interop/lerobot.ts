@@ -1,10 +1,8 @@
 import assert from 'node:assert/strict';
-import { existsSync, mkdirSync, renameSync, rmSync } from 'node:fs';
+import { mkdirSync, renameSync, rmSync } from 'node:fs';
 import path from 'node:path';
-import { packageRoot } from '../../src/files/package-root.ts';
 import { openPlace } from '../../src/publish/place.ts';
 import { pushDataset } from '../../src/publish/push.ts';
-import { deleteEpisodes, mergeDatasets, trimEpisode } from '../../src/record/edit/edits.ts';
 import { correctionsOf } from '../../src/record/export/prepared.ts';
 import { checkDataset } from '../../src/record/lerobot/check.ts';
 import { LeRobotWriter } from '../../src/record/lerobot/dataset-writer.ts';
@@ -15,14 +13,13 @@ import { HUB_TEST_TOKEN, startHubStandIn } from '../e2e/hub-stand-in.ts';
 import { needs } from '../needs.ts';
 import { brightness, sourceEpisode } from '../record/source-episode.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
-import { type Python, runPython } from './python-venv.ts';
+import { editsLoad } from './lerobot-edits.ts';
+import { assertWhole, lerobotPython, peer, runLerobot } from './lerobot-peer.ts';
+import { twoArmsLoad } from './lerobot-two-arms.ts';
+import type { Python } from './python-venv.ts';
 
-/** The newest version that runs on Python 3.10 and 3.11. */
-const LEROBOT = 'lerobot==0.4.4';
-const INSTALL_MS = 30 * 60_000;
-const LOAD_MS = 5 * 60_000;
 const FPS = 30;
-const PEER = path.join('test', 'interop', 'lerobot_loader.py');
+const LOADER = 'lerobot_loader.py';
 // No test may download from the Hub.
 process.env['HF_HUB_OFFLINE'] = '1';
 
@@ -33,6 +30,7 @@ interface Loaded {
   episodes: number;
   fps: number;
   levels: number[];
+  actions: number[][];
   tasks: string[];
   window: number[][];
   lastRows: number;
@@ -42,32 +40,14 @@ interface Loaded {
   inputs: string[];
 }
 
-/** The real LeRobot in its own virtual environment: several gigabytes, because PyPI's torch includes CUDA. */
-async function lerobotPython(): Promise<Python> {
-  const base = process.env['PYTHON'] ?? 'python3';
-  const folder = path.join(packageRoot, 'artifacts', `venv-${LEROBOT.replace('==', '-')}`);
-  const python = path.join(folder, 'bin', 'python');
-  const has = async () => (await runPython(python, ['-c', 'import lerobot, torch'], 120_000)).code === 0;
-  if (existsSync(python) && (await has())) return { ok: true, python };
-  mkdirSync(path.dirname(folder), { recursive: true });
-  const made = await runPython(base, ['-m', 'venv', folder], 120_000);
-  if (made.code !== 0) return { ok: false, why: `${base} -m venv: ${made.stderr.trim().split('\n').at(-1)}` };
-  console.log(`installing ${LEROBOT} into artifacts/ (about 7 GB)`);
-  const installed = await runPython(python, ['-m', 'pip', 'install', '--quiet', LEROBOT], INSTALL_MS);
-  if (installed.code === 0 && (await has())) return { ok: true, python };
-  return { ok: false, why: `pip install ${LEROBOT}: ${installed.stderr.trim().split('\n').at(-1)}` };
-}
-
-async function peer<T>(python: string, ...args: string[]): Promise<T> {
-  const answer = await runPython(python, [PEER, ...args], LOAD_MS);
-  assert.equal(answer.code, 0, answer.stderr.slice(-3000));
-  return JSON.parse(answer.stdout.trim().split('\n').at(-1)!) as T;
-}
+/** The recorded row that an exported one must be. */
+const sourceRow = ({ rows }: SourceEpisode, frameIndex: number) =>
+  rows.filter(({ timeNs }) => timeNs <= (frameIndex * 1e9) / FPS + 1000).at(-1)!;
 
 /** Number of the picture that an exported row shows, according to the source. */
-const shown = ({ rows }: SourceEpisode, frameIndex: number): number => {
-  const atNs = (frameIndex * 1e9) / FPS + 1000;
-  const row = rows.filter(({ timeNs }) => timeNs <= atNs).at(-1)!;
+const shown = (source: SourceEpisode, frameIndex: number): number => {
+  const { rows } = source;
+  const row = sourceRow(source, frameIndex);
   return Math.round((row.frames['front']!.captureNs - rows[0]!.frames['front']!.captureNs) / (1e9 / FPS));
 };
 
@@ -81,7 +61,7 @@ async function loadsOurs(python: string, dir: string, codec: (typeof CODECS)[num
   for (const source of sources) await writer.add(source);
   await joinEpisodeFiles(dir);
   writer.close();
-  const seen = await peer<Loaded>(python, 'load', dir, 'front');
+  const seen = await peer<Loaded>(python, LOADER, 'load', dir, 'front');
   assert.deepEqual([seen.rows, seen.frames, seen.episodes, seen.fps, seen.lastRows], [90, 90, 2, FPS, 30]);
   assert.deepEqual(seen.tasks, ['put the cup down', 'lift the lid']);
   assert.deepEqual(seen.window, [
@@ -99,6 +79,9 @@ async function loadsOurs(python: string, dir: string, codec: (typeof CODECS)[num
   seen.levels.forEach((level, i) => {
     const due = brightness(i < 60 ? shown(sources[0]!, i) : shown(sources[1]!, i - 60));
     assert.ok(Math.abs(level - due) < 4, `row ${i} shows brightness ${level}, recorded ${due}`);
+    const { commandRad, commandGripper } =
+      i < 60 ? sourceRow(sources[0]!, i) : sourceRow(sources[1]!, i - 60);
+    assert.deepEqual(seen.actions[i], [...commandRad, commandGripper].map(Math.fround));
   });
   console.log(`✔ ${codec}: LeRobot decodes every frame of every row (${seen.backend})`);
 }
@@ -110,7 +93,7 @@ async function loadsCorrections(python: string, dir: string): Promise<void> {
   const writer = await LeRobotWriter.open(dir, { fps: FPS, codec: 'h264', maxGapS: 1, version: '0.0.0' });
   for (const part of correctionsOf({ ...whole, rows })) await writer.add(part);
   writer.close();
-  const seen = await peer<Loaded>(python, 'load', dir, 'front');
+  const seen = await peer<Loaded>(python, LOADER, 'load', dir, 'front');
   assert.deepEqual([seen.rows, seen.episodes], [30, 1]);
   seen.levels.forEach((level, i) => {
     const due = brightness(shown(whole, FPS + i));
@@ -120,7 +103,7 @@ async function loadsCorrections(python: string, dir: string): Promise<void> {
 }
 
 async function checksTheirs(python: string, dir: string): Promise<void> {
-  await peer(python, 'write', dir);
+  await peer(python, LOADER, 'write', dir);
   const { problems, episodes } = await checkDataset(dir);
   assert.deepEqual(problems.list, []);
   assert.deepEqual(
@@ -128,6 +111,13 @@ async function checksTheirs(python: string, dir: string): Promise<void> {
     [20, 21, 22],
   );
   assert.equal(new Set(episodes.map(({ dataFile }) => dataFile)).size, 1, 'several episodes in one file');
+  const { levels, actions } = await peer<Loaded>(python, LOADER, 'load', dir, 'top');
+  assert.equal(levels.length, 63);
+  levels.forEach((level, i) => {
+    const [sine, episode] = actions[i]!;
+    const n = i - [0, 20, 41][episode!]!;
+    assert.ok(Math.abs(level - 10 * n) < 4 && sine === Math.fround(Math.sin(n / 10)), `row ${i}`);
+  });
   console.log('✔ a dataset that LeRobot wrote, three episodes in one file, satisfies every rule');
 }
 
@@ -135,15 +125,8 @@ async function checksTheirs(python: string, dir: string): Promise<void> {
 async function edited(python: string, root: string, name: string, ...args: string[]): Promise<string> {
   process.env['HF_LEROBOT_HOME'] = root;
   const command = path.join(path.dirname(python), 'lerobot-edit-dataset');
-  const answer = await runPython(python, [command, '--repo_id', `farhand/${name}`, ...args], LOAD_MS);
-  assert.equal(answer.code, 0, answer.stderr.slice(-3000));
+  await runLerobot(python, command, '--repo_id', `farhand/${name}`, ...args);
   return path.join(root, 'farhand');
-}
-
-async function assertWhole(dir: string, what: string): Promise<void> {
-  const { problems, pictures } = await checkDataset(dir, 'all');
-  assert.deepEqual(problems.list, [], what);
-  console.log(`✔ ${what}: ${pictures.decoded} pictures decoded, every rule satisfied`);
 }
 
 const operation = (type: string, name: string, value: unknown) => [
@@ -183,6 +166,11 @@ async function checksEdited(python: string, root: string, name: string): Promise
   );
   await assertWhole(made(`${name}_bare`), `${name}, a feature removed by LeRobot`);
   await run(`${name}_two`, ...operation('modify_tasks', 'new_task', 'something else'));
+  const { episodes } = await checkDataset(made(`${name}_two`), 'none');
+  assert.deepEqual(
+    episodes.map(({ tasks }) => tasks),
+    [['something else']],
+  );
   await assertWhole(made(`${name}_two`), `${name}, relabelled by LeRobot`);
 }
 
@@ -201,33 +189,9 @@ async function joinsAtRate(python: string, root: string, fps: number): Promise<v
   const parts = [name, `${name}_one`, `${name}_two`].map((each) => `farhand/${each}`);
   await edited(python, root, `${name}_joined`, ...operation('merge', 'repo_ids', parts));
   await assertWhole(made(`${name}_joined`), `${fps} rows per second, split and merged by LeRobot`);
-  const seen = await peer<{ rows: number }>(python, 'load', made(`${name}_joined`), 'front');
+  const seen = await peer<{ rows: number }>(python, LOADER, 'load', made(`${name}_joined`), 'front');
   assert.equal(seen.rows, 2 * rows);
   console.log('✔ and LeRobot loads every row of it');
-}
-
-/** Our edits of a dataset, ours or theirs with several episodes per file: each result loads in LeRobot. */
-async function editsLoad(python: string, root: string, name: string, camera: string): Promise<void> {
-  const from = path.join(root, 'farhand', name);
-  const made = (what: string) => path.join(root, `${name}-${what}`);
-  const loads = async (dir: string, rows: number) => {
-    await assertWhole(dir, `${path.basename(dir)}, edited by Farhand`);
-    const seen = await peer<{ rows: number }>(python, 'load', dir, camera);
-    assert.equal(seen.rows, rows);
-    console.log('✔ and LeRobot loads every row of it');
-  };
-  const first = (await checkDataset(from, 'none')).episodes[0]!.length;
-  const { rows } = await deleteEpisodes(from, [0], made('deleted'));
-  await loads(made('deleted'), rows);
-  const { first: start, videos } = await trimEpisode(
-    from,
-    { episode: 0, fromS: 0.2, toS: 0.6 },
-    made('trimmed'),
-  );
-  assert.equal(videos.encoded, 0);
-  await loads(made('trimmed'), rows + 18 - start);
-  await mergeDatasets([from, made('deleted')], made('merged'));
-  await loads(made('merged'), first + 2 * rows);
 }
 
 /** An export continues in a dataset that LeRobot has edited. */
@@ -243,7 +207,7 @@ async function addsToEdited(python: string, root: string): Promise<void> {
   await joinEpisodeFiles(dir);
   writer.close();
   await assertWhole(dir, 'ours, edited by LeRobot, exported into again');
-  const seen = await peer<Loaded>(python, 'load', dir, 'front');
+  const seen = await peer<Loaded>(python, LOADER, 'load', dir, 'front');
   assert.deepEqual([seen.rows, seen.episodes], [60, 2]);
   console.log('✔ and LeRobot loads it');
 }
@@ -254,11 +218,8 @@ async function loadsFromHub(python: string, dir: string, root: string): Promise<
   try {
     const env = { HF_ENDPOINT: hub.url, HF_TOKEN: HUB_TEST_TOKEN };
     await pushDataset(dir, await openPlace('hf://me/cups', env), { progress: () => {} });
-    const script = path.join('test', 'interop', 'hub_loader.py');
-    const words = [script, hub.url, HUB_TEST_TOKEN, 'me/cups', path.join(root, 'from-hub')];
-    const answer = await runPython(python, words, LOAD_MS);
-    assert.equal(answer.code, 0, answer.stderr.slice(-3000));
-    const seen = JSON.parse(answer.stdout.trim().split('\n').at(-1)!) as Record<string, unknown>;
+    const words = [hub.url, HUB_TEST_TOKEN, 'me/cups', path.join(root, 'from-hub')];
+    const seen = await peer<Record<string, unknown>>(python, 'hub_loader.py', ...words);
     assert.deepEqual([seen['rows'], seen['episodes'], seen['task']], [90, 2, 'lift the lid']);
     console.log('✔ LeRobot opens a dataset that was pushed to a hub, by its name');
   } finally {
@@ -279,11 +240,12 @@ else {
     mkdirSync(home);
     await checksTheirs(python.python, path.join(home, 'theirs'));
     await checksEdited(python.python, root, 'theirs');
-    await editsLoad(python.python, root, 'theirs', 'top');
+    await editsLoad(python.python, root, 'theirs');
     renameSync(path.join(root, 'h264'), path.join(home, 'ours'));
     await checksEdited(python.python, root, 'ours');
-    await editsLoad(python.python, root, 'ours', 'front');
+    await editsLoad(python.python, root, 'ours');
     await addsToEdited(python.python, root);
+    await twoArmsLoad(python.python, root);
     for (const fps of [15, 60]) await joinsAtRate(python.python, root, fps);
   } finally {
     rmSync(root, { recursive: true, force: true });

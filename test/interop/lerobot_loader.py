@@ -33,6 +33,7 @@ def load(root: str, camera: str) -> dict:
         "episodes": dataset.num_episodes,
         "fps": dataset.fps,
         "levels": levels,
+        "actions": [dataset.hf_dataset[i]["action"].tolist() for i in range(len(dataset))],
         "tasks": [dataset[i]["task"] for i in (0, len(dataset) - 1)],
         "window": [list(window["action"].shape), list(window[key].shape)],
         "lastRows": len(last),
