@@ -12,6 +12,7 @@ import { runAdmitted } from './testing/admission.mjs';
 import { MARKER } from './testing/processes.mjs';
 import { failures, printFile, printSummary } from './testing/report.mjs';
 import { runFiles } from './testing/run-files.mjs';
+import { SLOWER } from './testing/slower.mjs';
 
 const FIXED_SEED = 20_240_229;
 const SMOKE = path.join('dist', 'test', 'smoke.realtime.test.js');
@@ -19,7 +20,7 @@ const SMOKE = path.join('dist', 'test', 'smoke.realtime.test.js');
 const REALTIME_FILES_PER_CORE = 1;
 /** Above this use by other programs the machine counts as busy. */
 const BUSY = 0.7;
-const FILE_LIMIT_MS = 600_000;
+const FILE_LIMIT_MS = 600_000 * SLOWER;
 /** Files without deadlines let those with them go first; files in the background let all others. */
 const [NICE_PATIENT, NICE_BEHIND] = [5, 15];
 /** Files of small tests that share a process: starting one costs as much as most of them. */

@@ -118,6 +118,12 @@ describe('the test runner', { skip: needs('Linux'), concurrency: 3 }, () => {
     await until('its folder is gone', () => readdirSync(own).length === 0);
   });
 
+  it('multiplies time limits on a slower machine', async () => {
+    const limited = `it('takes a while', { timeout: 300 }, () => new Promise((resolve) => setTimeout(resolve, 900)));`;
+    assert.match((await run(limited, { FARHAND_SLOWER: '1' })).output, /test timed out after 300ms/);
+    assert.match((await run(limited, { FARHAND_SLOWER: '20' })).output, /\n1 passed, 0 failed/);
+  });
+
   it('ends a file that stays alive after its tests, and reports what holds it', async () => {
     const { code, output } = await run(`
       import { createServer } from 'node:net';

@@ -8,6 +8,7 @@ import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { IN_FILE, open } from './events.mjs';
 import { cpuMs } from './processes.mjs';
+import { SLOWER } from './slower.mjs';
 
 /** For a test or hook without its own or its suite's `timeout`. */
 const TEST_LIMIT_MS = 60_000;
@@ -16,7 +17,7 @@ const EXIT_LIMIT_MS = 10_000;
 const nodeTest = createRequire(import.meta.url)('node:test');
 /** What a test's enclosing suites decide: its time limit, and why it is skipped, if it is. */
 const around = new AsyncLocalStorage();
-const inherited = () => around.getStore() ?? { timeout: TEST_LIMIT_MS };
+const inherited = () => around.getStore() ?? { timeout: TEST_LIMIT_MS * SLOWER };
 /** The file whose tests are being registered; the name of each of its top-level tests and suites begins with it. */
 let loading = '';
 const placed = (name) => (around.getStore() === undefined ? `${loading}${IN_FILE}${name}` : name);
@@ -36,7 +37,7 @@ const wrapTest =
   };
 
 const inheritedBy = ({ timeout, skip }) => ({
-  timeout: timeout ?? inherited().timeout,
+  timeout: timeout === undefined ? inherited().timeout : timeout * SLOWER,
   ...(skip || !inherited().skip ? {} : { skip: inherited().skip }),
 });
 
@@ -65,8 +66,8 @@ async function quietly(fn, context) {
 }
 
 const wrapHook = (original) => (fn, options) => {
-  const { timeout, skip } = inherited();
-  if (!skip) original(fn, { timeout, ...options });
+  const { skip } = inherited();
+  if (!skip) original(fn, { ...options, ...inheritedBy({ timeout: options?.timeout }) });
 };
 
 for (const [names, wrap] of [

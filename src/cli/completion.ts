@@ -102,11 +102,11 @@ _farhand() {
 ${named}
   )
   settings=(${settings.map((key) => `${key}=`).join(' ')})
-  if (( CURRENT == 2 )); then _describe verb verbs; return; fi
+  if (( CURRENT == 2 )); then verbs+=('help:Shows what a verb does.'); _describe verb verbs; return; fi
   if [[ $words[CURRENT-1] == --rig ]]; then compadd -- ${rigs.join(' ')}; _files; return; fi
   case $words[2] in
 ${cases.join('\n')}
-    help) _describe verb verbs ;;
+    help) _describe verb verbs; return ;;
   esac
   _files
 }
@@ -114,19 +114,29 @@ ${cases.join('\n')}
 if [[ $funcstack[1] == _farhand ]]; then _farhand "$@"; else compdef _farhand farhand; fi`;
 }
 
+/** Only what stands right behind `farhand` is its verb: other words may have the name of one, too. */
+const FISH_FUNCTIONS = `function __farhand_begins
+  test (count (commandline -opc)) -eq 1
+end
+function __farhand_is
+  set -l words (commandline -opc)
+  test (count $words) -gt 1; and contains -- $words[2] $argv
+end`;
+
 function fish({ verbs, rigs, settings }: Words): string {
   const quoted = (text: string) => text.replaceAll("'", '’');
   const lines = verbs.flatMap(({ verb, about, options, takesSettings }) => [
-    `complete -c farhand -n __fish_use_subcommand -a ${verb} -d '${quoted(about)}'`,
+    `complete -c farhand -n '__farhand_begins; or __farhand_is help' -a ${verb} -d '${quoted(about)}'`,
     ...options.map((option) => {
       const values = option === '--rig' ? ` -r -a '${rigs.join(' ')}'` : '';
-      return `complete -c farhand -n '__fish_seen_subcommand_from ${verb}' -l ${option.slice(2)}${values}`;
+      return `complete -c farhand -n '__farhand_is ${verb}' -l ${option.slice(2)}${values}`;
     }),
-    ...(takesSettings
-      ? [`complete -c farhand -n '__fish_seen_subcommand_from ${verb}' -a '$farhand_settings'`]
-      : []),
+    ...(takesSettings ? [`complete -c farhand -n '__farhand_is ${verb}' -a '$__farhand_settings'`] : []),
   ]);
   return `# Completion of farhand for fish.
-set -g farhand_settings ${settings.map((key) => `${key}=`).join(' ')}
+${FISH_FUNCTIONS}
+set -g __farhand_settings ${settings.map((key) => `${key}=`).join(' ')}
+complete -c farhand -n '__farhand_begins; or __farhand_is help' -f
+complete -c farhand -n __farhand_begins -a help -d 'Shows what a verb does.'
 ${lines.join('\n')}`;
 }

@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import { spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, it, mock } from 'node:test';
@@ -96,21 +95,6 @@ describe('command line', () => {
       (await farhand(['config', 'explain', 'robot.playou'])).stderr,
       /Did you mean robot\.playout/,
     );
-  });
-
-  it('completes verbs, options, rigs and settings in bash', async () => {
-    const { stdout } = await farhand(['completion', 'bash']);
-    const reply = (words: string[]) => {
-      const script = `${stdout}\nCOMP_WORDS=(${words.join(' ')}); COMP_CWORD=${words.length - 1}; _farhand; echo "\${COMPREPLY[@]}"`;
-      return spawnSync('bash', ['-c', script], { encoding: 'utf8' }).stdout.trim();
-    };
-    assert.equal(reply(['farhand', 'doc']), 'doctor');
-    assert.equal(reply(['farhand', 'demo', '--headl']), '--headless');
-    assert.match(reply(['farhand', 'demo', '--rig', 'wor']), /^world\b/);
-    assert.equal(reply(['farhand', 'demo', 'robot.playo']), 'robot.playout=');
-    for (const shell of ['zsh', 'fish'])
-      assert.match((await farhand(['completion', shell])).stdout, /farhand/, shell);
-    assert.match((await farhand(['completion', 'csh'])).stderr, /bash, zsh or fish/);
   });
 
   const wrong: [string, string[], RegExp, RegExp][] = [

@@ -3,7 +3,7 @@ import type { RowSource } from './recording.ts';
 
 /** A sample of an input device. Frame: the device's world, right-handed, Y up, −Z forward. */
 export interface HandSample {
-  /** When the device took it, operator clock. */
+  /** When the device took it, operator clock: not when it is sampled. Of joint targets, the time they are for. */
   takenNs: number;
   /** When the headset's app or page sent it, operator clock; NaN where unknown. */
   sentNs: number;

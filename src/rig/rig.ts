@@ -100,10 +100,12 @@ export const rigSchema = z.strictObject({
     .prefault({}),
   link: z
     .strictObject({
-      robotHost: hostSetting.default('127.0.0.1').describe('the robot’s address or name for the operator'),
+      robotHost: hostSetting
+        .default('127.0.0.1')
+        .describe('the robot’s address or name for the operator; an IPv6 address without brackets'),
       listenHost: hostSetting
         .default('127.0.0.1')
-        .describe('address or name the robot listens on; 0.0.0.0: all of IPv4, "::": all'),
+        .describe('address or name the robot listens on; 0.0.0.0: all of IPv4, "::": all; no brackets'),
       announce: z
         .string()
         .refine((name) => new TextEncoder().encode(name).length <= 48, 'at most 48 bytes')

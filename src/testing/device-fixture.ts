@@ -10,6 +10,8 @@ export interface DeviceFixture {
   readonly toleranceRad?: number;
   /** What the driver reports besides positions and speeds, and nothing else of these; absent: not checked. */
   readonly touch?: readonly ('effort' | 'external' | 'gripper')[];
+  /** Its running device has an e-stop button (`estop`). */
+  readonly hasEstop?: true;
   /** How many tests may run at once, each on its own device; default 1. */
   readonly atOnce?: number;
   start(): Promise<RunningDevice>;
@@ -20,5 +22,7 @@ export interface RunningDevice {
   readonly options: Record<string, unknown>;
   /** Kills the peer abruptly: no leave message, no clean shutdown. */
   kill(): void;
+  /** Presses the e-stop button of the device itself, or releases it. Absent: it has none. */
+  estop?(isPressed: boolean): void;
   stop(): Promise<void>;
 }

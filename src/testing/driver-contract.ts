@@ -7,6 +7,7 @@ import { type DriverPlugin, emptyReading } from '../robot/driver.ts';
 import { collectGarbage, garbagePerCall } from './allocation.ts';
 import type { DeviceFixture } from './device-fixture.ts';
 import { type Arm, DriverBench } from './driver-bench.ts';
+import { describeDeviceEstop } from './driver-estop.ts';
 
 const MS = 1e6;
 /** Encoder noise and a controller's residual motion at rest. */
@@ -146,6 +147,22 @@ export function testRobot(
       });
     });
 
+    it('follows again after each stop, once it is enabled', async () => {
+      await bench.with(async (arm) => {
+        assert.equal(await arm.enable(), 'ok');
+        for (let round = 0; round < 2; round++) {
+          arm.driver.stop(arm.nowNs);
+          await arm.run(100);
+          assert.equal(await arm.enable(), 'ok', `can be enabled after a stop: ${arm.driver.fault}`);
+          assert.equal(arm.driver.fault, '', 'nothing of the stop stays set');
+          const from = arm.read();
+          const reached = await arm.run(600, arm.shifted(from, 0.05));
+          assert.deepEqual([...arm.answers], ['ok'], arm.driver.fault);
+          assert.ok(Math.abs(reached[0]! - from[0]!) > 0.02, 'its first joint moves again');
+        }
+      });
+    });
+
     it('accepts a stop in any state, any number of times', async () => {
       await bench.with(async (arm) => {
         const rest = arm.read();
@@ -176,7 +193,10 @@ export function testRobot(
   });
 
   if (fixture === null) withoutHardware(name, bench);
-  else withHardware(name, bench, skip, concurrency);
+  else {
+    withHardware(name, bench, skip, concurrency);
+    describeDeviceEstop(name, bench, fixture);
+  }
 }
 
 /** Also before thousands of cycles: with a driver that waits they would take minutes. */

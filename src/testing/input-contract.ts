@@ -2,75 +2,30 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { pluginConfig } from '../app/registry.ts';
-import { REASONS } from '../core/counters.ts';
 import { TeleopError } from '../core/errors.ts';
 import { emptyQuality, type InputDevice, type InputPlugin } from '../input/device.ts';
-import { emptyHandSample, type HandSample, type SampleStatus } from '../messages/hand-sample.ts';
+import { emptyHandSample } from '../messages/hand-sample.ts';
 import { peerOf } from '../wire/reactor.ts';
 import { garbagePerCall } from './allocation.ts';
+import { checked, feed, MS, SENDER, START_NS } from './input-bench.ts';
+import { describeEstop } from './input-estop.ts';
+import { describeStamps } from './input-stamps.ts';
 
 export interface InputFixture {
   /** What its sender sends at an instant: a hand with the clutch closed. Only an automatic input has none. */
   message?: (nowNs: number) => Uint8Array;
   /** The same hand with the clutch open. Absent: the protocol has no clutch. */
   released?: (nowNs: number) => Uint8Array;
+  /** The same hand with a request to stop the robot. Absent: no message requests one. */
+  estop?: (nowNs: number) => Uint8Array;
   /** Settings, for an input that cannot be tested with its defaults. */
   options?: Record<string, unknown>;
 }
 
-const START_NS = 30e9;
-const MS = 1e6;
 const LONG_NS = 10_000 * MS;
 /** Boxed numbers that cross the call; an array or an object per call is more. */
 const MOST_BYTES = 96;
-const SENDER = peerOf('192.0.2.7', 50_000);
 const STRANGER = peerOf('192.0.2.8', 50_000);
-const KNOWN = new Set<string>(REASONS);
-
-/** A sample filled with garbage. */
-function spoiltSample(): HandSample {
-  const sample = emptyHandSample();
-  sample.takenNs = Number.NaN;
-  sample.positionM.fill(Number.NaN);
-  sample.quatXyzw.fill(Number.NaN);
-  sample.gripper = Number.NaN;
-  return sample;
-}
-
-/** Checks everything that readers of a sample rely on. */
-function checked(device: InputDevice, nowNs: number): { status: SampleStatus; sample: HandSample } {
-  const sample = spoiltSample();
-  const { positionM, quatXyzw } = sample;
-  const status = device.sample(nowNs, sample);
-  assert.ok(['ok', 'stale', 'none'].includes(status));
-  assert.equal(sample.positionM, positionM, 'the caller keeps its buffers');
-  assert.equal(sample.quatXyzw, quatXyzw);
-  if (status !== 'ok')
-    assert.deepEqual([sample.tracking, sample.clutch], [false, false], 'no hand, no clutch');
-  if (status === 'ok') {
-    assert.ok([sample.takenNs, ...positionM, ...quatXyzw].every(Number.isFinite));
-    assert.ok(sample.takenNs <= nowNs);
-    assert.ok(Math.abs(Math.hypot(...quatXyzw) - 1) < 1e-9);
-    assert.ok(sample.gripper >= 0 && sample.gripper <= 1);
-  }
-  return { status, sample };
-}
-
-/** Feeds bytes from a longer, dirty buffer, and overwrites them afterwards. */
-function feed(
-  device: InputDevice,
-  bytes: Uint8Array,
-  receivedNs: number,
-  from = SENDER,
-  socket = 0,
-): string | null {
-  const buffer = new Uint8Array(bytes.length + 64).fill(0x7d);
-  buffer.set(bytes);
-  const reason = device.ingest(buffer, bytes.length, receivedNs, from, socket);
-  buffer.fill(0xff);
-  assert.ok(reason === null || KNOWN.has(reason), String(reason));
-  return reason;
-}
 
 /** NaN and infinity as float32 and float64 of both byte orders, and as text: single random bytes hardly ever make them. */
 const NO_NUMBERS = [
@@ -246,7 +201,7 @@ function describeSockets(
 
 /** Registers the tests that every input device passes, with `node:test`. */
 export function testInput(name: string, plugin: InputPlugin<unknown>, fixture: InputFixture = {}): void {
-  const { options = {}, message, released } = fixture;
+  const { options = {}, message, released, estop } = fixture;
   describe(`input ${name}`, () => {
     const open = () => plugin.open(pluginConfig('input', name, plugin, options), START_NS);
 
@@ -280,7 +235,11 @@ export function testInput(name: string, plugin: InputPlugin<unknown>, fixture: I
     });
 
     // A device without a message is automatic: it is never silent and accepts nothing.
-    if (message !== undefined) describeMessages(open, message, released);
+    if (message !== undefined) {
+      describeMessages(open, message, released);
+      describeStamps(open, message);
+      describeEstop(open, message, estop);
+    }
     if (message !== undefined && plugin.sockets !== undefined)
       describeSockets(name, plugin, options, open, message);
 

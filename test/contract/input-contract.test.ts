@@ -23,14 +23,7 @@ const MESSAGES: Record<string, (nowNs: number) => Uint8Array> = {
   page: () => text({ positionM: [0.1, 1.2, -0.3], quatXyzw: [0, 0, 0.6, 0.8], gripper: 0.25, clutch: true }),
   pedal: () => controls([0, 0, 0, 0, 0, 0], [30]),
   spacemouse: () => controls([200, 0, -100, 0, 0, 50], []),
-  rctp: (nowNs) => {
-    const packet = { ...emptyRctp(), timestampS: nowNs / 1e9, gripper: 0.75, tracking: true };
-    packet.positionM.set([0.1, 1.2, -0.3]);
-    packet.quatXyzw.set([0, 0, 0.6, 0.8]);
-    const bytes = new Uint8Array(RCTP_BYTES);
-    encodeRctp(packet, bytes);
-    return bytes;
-  },
+  rctp: (nowNs) => rctp(nowNs, false),
   webxr: (nowNs) => twoHands(nowNs, true),
 };
 
@@ -42,6 +35,27 @@ const RELEASED: Record<string, (nowNs: number) => Uint8Array> = {
   pedal: () => controls([0, 0, 0, 0, 0, 0], []),
   webxr: (nowNs) => twoHands(nowNs, false),
 };
+
+/** The same with a request to stop the robot. */
+const ESTOP: Record<string, (nowNs: number) => Uint8Array> = {
+  pedal: () => controls([0, 0, 0, 0, 0, 0], [30, 31]),
+  spacemouse: () => controls([200, 0, -100, 0, 0, 50], [0x101]),
+  rctp: (nowNs) => rctp(nowNs, true),
+  webxr: (nowNs) => {
+    const bytes = twoHands(nowNs, true);
+    bytes[XR_ENVELOPE_BYTES + 3]! |= 1;
+    return bytes;
+  },
+};
+
+function rctp(nowNs: number, estop: boolean): Uint8Array {
+  const packet = { ...emptyRctp(), timestampS: nowNs / 1e9, gripper: 0.75, tracking: true, estop };
+  packet.positionM.set([0.1, 1.2, -0.3]);
+  packet.quatXyzw.set([0, 0, 0.6, 0.8]);
+  const bytes = new Uint8Array(RCTP_BYTES);
+  encodeRctp(packet, bytes);
+  return bytes;
+}
 
 /** The first vector has two open hands; the clutch is the other hand's pinch. */
 function twoHands(nowNs: number, isClosed: boolean): Uint8Array {
@@ -62,18 +76,22 @@ function controls(axes: readonly number[], keys: readonly number[]): Uint8Array 
   return out.slice(0, encodeControls(state, out));
 }
 
-/** Settings for devices that cannot be opened with their defaults. */
+/** Settings for devices whose defaults the suite cannot use. */
 const OPTIONS: Record<string, Record<string, unknown>> = {
   // Without a clutch, the hand counts as soon as it is tracked.
   openteach: { resumeAfterMs: 0 },
   rctp: { resumeAfterMs: 0 },
+  // With their defaults, nothing on them stops the robot.
+  pedal: { estop: 31 },
+  spacemouse: { rightButton: 'estop' },
 };
 
 for (const name of ownPluginNames('input')) {
-  const [message, released, options] = [MESSAGES[name], RELEASED[name], OPTIONS[name]];
+  const [message, released, estop, options] = [MESSAGES[name], RELEASED[name], ESTOP[name], OPTIONS[name]];
   testInput(name, await loadPlugin('input', name), {
     ...(message === undefined ? {} : { message }),
     ...(released === undefined ? {} : { released }),
+    ...(estop === undefined ? {} : { estop }),
     ...(options === undefined ? {} : { options }),
   });
 }

@@ -7,6 +7,8 @@ export interface SimProcess {
   /** The line that told it was ready. */
   readonly ready: string;
   readonly child: ChildProcess;
+  /** Writes a command to its standard input. */
+  tell(command: string): void;
   /** SIGKILL. */
   kill(): void;
   stop(): Promise<void>;
@@ -18,8 +20,10 @@ const READY_MS = 30_000;
 export async function startSimProcess(args: readonly string[]): Promise<SimProcess> {
   const child = spawn(process.execPath, [path.join(packageRoot, 'bin', 'farhand'), 'sim', ...args], {
     // With a channel it ends when this process does.
-    stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
+    stdio: ['pipe', 'pipe', 'inherit', 'ipc'],
   });
+  // It may have been killed.
+  child.stdin!.on('error', () => {});
   const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()));
   const output: string[] = [];
   const timer = setTimeout(() => child.kill('SIGKILL'), READY_MS);
@@ -35,6 +39,7 @@ export async function startSimProcess(args: readonly string[]): Promise<SimProce
   return {
     ready,
     child,
+    tell: (command) => child.stdin!.write(`${command}\n`),
     kill: () => child.kill('SIGKILL'),
     stop: async () => {
       if (child.exitCode === null && child.signalCode === null) child.kill('SIGTERM');

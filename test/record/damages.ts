@@ -1,9 +1,9 @@
 import { execFileSync } from 'node:child_process';
 import { cpSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { DuckDBInstance } from '@duckdb/node-api';
 import type { DatasetInfo } from '../../src/record/lerobot/layout.ts';
 import type { Rule } from '../../src/record/lerobot/problems.ts';
+import { needsPackage } from '../needs.ts';
 import { xorshift } from '../xorshift.ts';
 
 /** Ways to break a dataset of two episodes and the cameras `front` and `wrist`, and the rule that names each. */
@@ -21,7 +21,11 @@ const video = (camera: string, n = 0) => `videos/observation.images.${camera}/ch
 const FRONT = video('front');
 const KEY = 'observation.images.front';
 
+/** Why `query` and `rewrite` cannot run here; false where they can. */
+export const noQuery = await needsPackage('@duckdb/node-api');
+
 export async function query(sql: string): Promise<unknown[][]> {
+  const { DuckDBInstance } = await import('@duckdb/node-api');
   const instance = await DuckDBInstance.create(':memory:');
   const connection = await instance.connect();
   const rows = (await connection.runAndReadAll(sql)).getRowsJson();

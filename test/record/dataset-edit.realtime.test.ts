@@ -26,14 +26,14 @@ import { decodeSmall } from '../../src/record/lerobot/small-pictures.ts';
 import { readVideoTrack } from '../../src/record/mp4/video-track.ts';
 import { needs } from '../needs.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
-import { DAMAGES, query } from './damages.ts';
+import { DAMAGES, noQuery, query } from './damages.ts';
 import { sourceEpisode } from './source-episode.ts';
 
 const CAMERAS = ['front'];
 const OPTIONS: WriterOptions = { fps: 30, codec: 'h264', maxGapS: 1, version: '0.0.0' };
 const FRONT = 'videos/observation.images.front/chunk-000';
 
-describe('dataset edits', { skip: needs('ffmpeg') }, () => {
+describe('dataset edits', { skip: needs('ffmpeg') || noQuery }, () => {
   let root = '';
   let whole = '';
   let count = 0;

@@ -22,11 +22,13 @@ export const startUr = (series: 'cb3' | 'e') =>
 const fixture: DriverFixture = {
   model: 'ur3',
   touch: ['effort', 'external'],
+  hasEstop: true,
   atOnce: 2,
   start: async () => {
     const sim = await startUr('cb3');
     return {
       options: { ...urOptions(sim.ready, 'cb3'), torquePerCurrentNmA: [9, 9, 9, 4, 4, 4] },
+      estop: (isPressed) => sim.tell(isPressed ? 'estop' : 'release'),
       kill: sim.kill,
       stop: sim.stop,
     };

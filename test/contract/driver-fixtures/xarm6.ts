@@ -12,10 +12,16 @@ export const startXarm = () => startSimProcess(['xarm6', '--command', '0', '--re
 const fixture: DriverFixture = {
   model: 'xarm6',
   touch: ['effort'],
+  hasEstop: true,
   atOnce: 2,
   start: async () => {
     const sim = await startXarm();
-    return { options: xarmOptions(sim.ready), kill: sim.kill, stop: sim.stop };
+    return {
+      options: xarmOptions(sim.ready),
+      estop: (isPressed) => sim.tell(isPressed ? 'estop' : 'release'),
+      kill: sim.kill,
+      stop: sim.stop,
+    };
   },
 };
 
