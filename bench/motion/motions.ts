@@ -360,38 +360,54 @@ const wristAlignment = ({ arm }: Reacher, qRad: Vec): number => {
 };
 const STRAIGHT_WRIST = Math.cos(0.38);
 
+/** How far the wrist is from the base's axis, in the direction in which it was at the start; negative: beyond the axis. */
+function shoulderRoomM({ reacher, start }: Place, qRad: Vec): number {
+  const { arm } = reacher;
+  const [at, begun] = [qRad, start.qRad].map((q) => pose(arm, q).frames[arm.joints - 2]!.p);
+  const turnedRad = Math.atan2(at![1]!, at![0]!) - Math.atan2(begun![1]!, begun![0]!);
+  return Math.hypot(at![0]!, at![1]!) * Math.cos(turnedRad - (qRad[0]! - start.qRad[0]!));
+}
+const SHOULDER_ROOM_M = 0.04;
+
 /**
- * The straight line through the start that is long enough and asks least of the joints' velocities; with a nearly straight
- * wrist only if there is no other.
+ * The straight line through the start that is long enough and asks least of the joints' velocities, and the time that they
+ * need for it; with a nearly straight wrist, or over the shoulder, only if there is no other.
  */
-function easiestLine({ reacher, start }: Place, lengthM: number): { from: number[]; along: Vec } | null {
+function easiestLine(place: Place, lengthM: number): { from: number[]; along: Vec; leastS: number } | null {
+  const { reacher, start } = place;
   const { joints } = reacher.model;
   const found = DIRECTIONS.flatMap((along) => {
     const ahead = follow(reacher, start.qRad, along, lengthM, 0.01);
     const back = follow(reacher, start.qRad, minus(along), lengthM - ahead.m, 0.01);
     if (ahead.m + back.m < lengthM - 1e-9) return [];
-    const isStraight = [ahead, back].some(({ qRad }) => wristAlignment(reacher, qRad) > STRAIGHT_WRIST);
-    const shares = joints.map(
+    const isSingular = [ahead, back].some(
+      ({ qRad }) =>
+        wristAlignment(reacher, qRad) > STRAIGHT_WRIST || shoulderRoomM(place, qRad) < SHOULDER_ROOM_M,
+    );
+    const times = joints.map(
       ({ maxVelocityRadS }, i) => Math.abs(ahead.qRad[i]! - back.qRad[i]!) / maxVelocityRadS,
     );
-    return [
-      {
-        from: add(start.offsetM, along, -back.m),
-        along,
-        share: Math.max(...shares) + (isStraight ? 1e3 : 0),
-      },
-    ];
+    const leastS = isSingular ? Number.POSITIVE_INFINITY : Math.max(...times);
+    return [{ from: add(start.offsetM, along, -back.m), along, leastS }];
   });
-  return found.sort((a, b) => a.share - b.share)[0] ?? null;
+  return found.sort((a, b) => a.leastS - b.leastS)[0] ?? null;
 }
+
+/** Share of a motion's time that its slowest joint may need on average. */
+const FREE_TIME = 0.3;
 
 /** Long enough at an even speed for the ramp to be forgotten. */
 function steady(place: Place, name: string, overrides: string[]): Motion | null {
   const { scale } = place;
   const [speedMS, rampS] = [0.3, 0.5];
-  const lines = [0.4, 0.35, 0.3].map((lengthM) => ({ lengthM, ...easiestLine(place, lengthM * scale) }));
-  const { lengthM, from, along } = lines.find((line) => line.from !== undefined) ?? {};
-  if (lengthM === undefined || from === undefined || along === undefined) return null;
+  const lines = [0.4, 0.35, 0.3, 0.25].flatMap((lengthM) => {
+    const line = easiestLine(place, lengthM * scale);
+    return line === null ? [] : [{ lengthM, ...line }];
+  });
+  // One that leaves the joints' velocities some room, where there is one.
+  const best = lines.find(({ lengthM, leastS }) => leastS < FREE_TIME * (lengthM / speedMS)) ?? lines[0];
+  if (best === undefined) return null;
+  const { lengthM, from, along } = best;
   const seconds = lengthM / speedMS + rampS;
   const script = scriptAt(place);
   script.moveTo(from, 2.5, 2);
