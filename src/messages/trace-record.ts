@@ -59,6 +59,8 @@ export const HALTS = [
 ] as const;
 export type Halt = (typeof HALTS)[number];
 
+/** A command without a receipt counts as lost, and is closed, after this long. */
+export const LOST_AFTER_NS = 2e9;
 export const OUTCOMES = ['applied', 'late', 'dropped-stale', 'lost', 'rejected'] as const;
 
 /** Field order of a trace record in a ring. */

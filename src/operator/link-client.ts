@@ -2,7 +2,7 @@ import { type Counters, REASONS, type Reason } from '../core/counters.ts';
 import type { Clock } from '../core/time/clock.ts';
 import type { JointCommand } from '../messages/command.ts';
 import type { Receipt } from '../messages/receipt.ts';
-import { OUTCOMES, type PackedTrace, TRACE } from '../messages/trace-record.ts';
+import { LOST_AFTER_NS, OUTCOMES, type PackedTrace, TRACE } from '../messages/trace-record.ts';
 import type { ClockSync } from '../wire/clock-sync.ts';
 import {
   copyCommand,
@@ -17,7 +17,6 @@ import type { IssuedCommand } from './command-source.ts';
 import type { HaltWatch } from './halt-watch.ts';
 
 const PENDING = 4096;
-const LOST_AFTER_NS = 2e9;
 // seq (0 = closed), sampled, pipeline_done, wire_sent, filter delay, device, sent, arrived, halt, its time
 const COLUMNS = 10;
 

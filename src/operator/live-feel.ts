@@ -3,11 +3,9 @@ import type { TraceRecord } from '../messages/trace-record.ts';
 import { FeelMeter, feelFigures } from '../trace/feel.ts';
 import { CAUSE_WORDS, type Cause } from '../trace/feel-cause.ts';
 import { MotionCorrelator, type MotionLatency } from '../trace/motion-latency.ts';
-import { Sequencer } from '../trace/sequencer.ts';
+import { LIVE_HOLD_NS, Sequencer } from '../trace/sequencer.ts';
 import { jointsCount, jointsReader } from './joints-ring.ts';
 
-/** Commands are out of order by less than this; a lost one is reported later and not waited for. */
-const HOLD_NS = 0.6e9;
 const ESTIMATE_NS = 1e9;
 /** A little more than a minute. */
 const KEPT_WINDOWS = 64;
@@ -18,7 +16,7 @@ const KEPT_WINDOWS = 64;
 export class LiveFeel {
   readonly #meter = new FeelMeter({ keepWindows: KEPT_WINDOWS });
   readonly #sequencer = new Sequencer((record, session) => this.#meter.add(record, session), {
-    holdNs: HOLD_NS,
+    holdNs: LIVE_HOLD_NS,
   });
   readonly #readJoints: ReturnType<typeof jointsReader>;
   readonly #correlator: MotionCorrelator;

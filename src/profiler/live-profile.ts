@@ -7,7 +7,7 @@ import { CAUSE_WORDS } from '../trace/feel-cause.ts';
 import { percentilesMs, roundMs } from '../trace/milliseconds.ts';
 import { Quantiles } from '../trace/quantiles.ts';
 import { handToMotionNs, hopsNs, oneWayNs } from '../trace/segments.ts';
-import { Sequencer } from '../trace/sequencer.ts';
+import { LIVE_HOLD_NS, Sequencer } from '../trace/sequencer.ts';
 import type { TraceMotion } from '../trace/stamps.ts';
 
 /** A second of the run, in milliseconds; null if nothing was applied. */
@@ -52,8 +52,6 @@ export interface ProfileSnapshot {
 
 const SECONDS = 120;
 const NOW_S = 10;
-/** Commands arrive out of order by less than this, except lost ones, which are reported later. */
-const HOLD_NS = 0.6e9;
 const MAX_PER_SECOND = 1100;
 const SPELLS = 8;
 const HISTOGRAM = 40;
@@ -93,7 +91,9 @@ export class LiveProfile {
   begin(file: string, playout: string): void {
     this.#file = file;
     this.#playout = playout;
-    this.#sequencer = new Sequencer((record, session) => this.#take(record, session), { holdNs: HOLD_NS });
+    this.#sequencer = new Sequencer((record, session) => this.#take(record, session), {
+      holdNs: LIVE_HOLD_NS,
+    });
     this.#feel = new FeelMeter({ keepWindows: SECONDS });
     this.#seconds = [];
     this.#oneWay = new Quantiles();

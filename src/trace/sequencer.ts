@@ -1,5 +1,6 @@
 import {
   emptyTraceRecord,
+  LOST_AFTER_NS,
   packTraceRecord,
   TRACE_FIELDS,
   type TraceRecord,
@@ -14,9 +15,12 @@ export interface SequencerOptions {
    * Maximum number of held records. Default 4096: two seconds at 1 kHz, after which a lost command is closed.
    */
   capacity?: number;
-  /** Live: a record is released when the newest `sampledNs` is this much later. */
+  /** Live: a record whose predecessor is missing is released when the newest `sampledNs` is this much later. */
   holdNs?: number;
 }
+
+/** By then a lost command has been closed, also by a loop that is late. */
+export const LIVE_HOLD_NS = LOST_AFTER_NS + 0.6e9;
 
 const FIELDS = TRACE_FIELDS.length;
 
@@ -39,6 +43,8 @@ export class Sequencer {
   #head = 0;
   #tail = 0;
   #newestNs = Number.NEGATIVE_INFINITY;
+  /** Key of the record released last. */
+  #releasedKey = Number.NaN;
   readonly #record = emptyTraceRecord();
 
   /** The record passed to `onRecord` is reused. */
@@ -60,7 +66,14 @@ export class Sequencer {
     this.#insert(this.#sessionOf(record.session) * SESSION_STEP + record.seq, slot);
     if (record.sampledNs > this.#newestNs) this.#newestNs = record.sampledNs;
     if (this.#tail - this.#head > this.#capacity) this.#shift();
-    while (this.#head < this.#tail && this.#newestNs - this.#oldestNs() > this.#holdNs) this.#shift();
+    if (this.#holdNs === Number.POSITIVE_INFINITY) return;
+    while (this.#head < this.#tail && this.#isDue()) this.#shift();
+  }
+
+  #isDue(): boolean {
+    return (
+      this.#keys[this.#head] === this.#releasedKey + 1 || this.#newestNs - this.#oldestNs() > this.#holdNs
+    );
   }
 
   /** Passes on everything. */
@@ -106,7 +119,8 @@ export class Sequencer {
 
   #shift(): void {
     const slot = this.#slots[this.#head]!;
-    const session = Math.floor(this.#keys[this.#head]! / SESSION_STEP);
+    this.#releasedKey = this.#keys[this.#head]!;
+    const session = Math.floor(this.#releasedKey / SESSION_STEP);
     this.#head++;
     unpackTraceRecord(this.#packed.subarray(slot * FIELDS, (slot + 1) * FIELDS), this.#record);
     this.#free[this.#freeCount++] = slot;
