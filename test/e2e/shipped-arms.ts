@@ -159,7 +159,7 @@ function startLeader(args: readonly string[], within: readonly string[], life: L
     each.kill('SIGTERM');
     await once(each, 'close');
   });
-  return { output: () => out, enter: () => child.stdin.write('\n') };
+  return { output: () => out, enter: () => void child.stdin.write('\n') };
 }
 
 export interface Recorded {
@@ -188,19 +188,41 @@ async function startBoth({ rig, arm, leaders }: ShippedRig, recordings: string, 
   const untilBoth = (what: SupervisorState) =>
     until(`both ${what}`, () => SIDES.every((side) => lastState(robot, side) === what), why);
   await armed(base, run, why);
-  const restRad = sims.map((sim) => positionsOf(sim)!);
-  for (const leader of leading) leader.enter();
-  await untilBoth('engaged');
-  return { sims, restRad, robot, why, untilBoth, ask: (...words: string[]) => run([...words, ...base]) };
+  const untilFollowing = () => follows(robot, leading, why);
+  await untilFollowing();
+  return {
+    sims,
+    robot,
+    why,
+    untilBoth,
+    untilFollowing,
+    ask: (...words: string[]) => run([...words, ...base]),
+  };
+}
+
+/** Where a stall has ended an engagement, the person opens and closes the leader's clutch. */
+async function follows(robot: Running, leading: readonly { enter(): void }[], why: () => string) {
+  let pressedMs = Number.NEGATIVE_INFINITY;
+  const bothFollow = () => {
+    const held = SIDES.filter((side) => lastState(robot, side) !== 'engaged');
+    if (held.length > 0 && performance.now() - pressedMs > 2000) {
+      pressedMs = performance.now();
+      for (const side of held) leading[SIDES.indexOf(side)]?.enter();
+    }
+    return held.length === 0;
+  };
+  await until('both follow', bothFollow, why);
 }
 
 /** Both arms move differently, one stop ends both, and the one recording of it becomes a dataset. */
 export async function recordShipped(shipped: ShippedRig, life: Lifetime): Promise<Recorded> {
   const folder = temporaryFolder();
   const recordings = path.join(folder, 'recordings');
-  const { sims, restRad, robot, why, untilBoth, ask } = await startBoth(shipped, recordings, life);
+  const { sims, robot, why, untilBoth, untilFollowing, ask } = await startBoth(shipped, recordings, life);
   await ask('record', 'start', '--within', '20000');
-  const moved = () => sims.every((sim, i) => apartRad(positionsOf(sim)!, restRad[i]!) > 0.05);
+  await untilFollowing();
+  const fromRad = sims.map((sim) => positionsOf(sim)!);
+  const moved = () => sims.every((sim, i) => apartRad(positionsOf(sim)!, fromRad[i]!) > 0.05);
   await until('both move', moved, why);
   await sleep(1500);
 
