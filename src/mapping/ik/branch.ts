@@ -177,7 +177,7 @@ function isDrivenIntoStop(
  */
 function turnIntoLimits(branches: Branches, branch: number, seedRad: Float64Array): void {
   const { first, width, minRad, maxRad, candidates, exact, legal } = branches;
-  let farthestRad = exact[branch] === 1 ? 0 : Infinity;
+  let farthestRad = 0;
   let sumRad = 0;
   for (let j = 0; j < width; j++) {
     const lowRad = minRad[j]! - SLACK_RAD;
@@ -192,6 +192,8 @@ function turnIntoLimits(branches: Branches, branch: number, seedRad: Float64Arra
     sumRad += moveRad;
   }
   branches.moveRad[branch] = farthestRad + TIE * sumRad;
+  // Not by `farthestRad` starting as 0 or Infinity: V8 boxes that.
+  if (exact[branch] !== 1) branches.moveRad[branch] = Infinity;
 }
 
 /** Lists those that fit, each shifted as close to zero as its limits allow. */

@@ -16,6 +16,14 @@ const MAX_STEP_RAD = 0.3;
 /** A step that improves the cost by less than this share ends the search. */
 const STALLED = 1e-6;
 const MIN_DAMPING = 1e-9;
+/** A place missed by more than this is out of reach, or the search started where no joint leads towards it. */
+const MISSED_M = 1e-8;
+/** An arm stretched towards a place out of reach stops this much short: its elbow keeps its side and its lever. */
+const SHORT_M = 1e-5;
+/** Turn of all joints towards the middle of their ranges that gives a straight elbow a lever. */
+const BEND_RAD = 0.005;
+/** The bent arm must come closer than this share of the squared error. */
+const CLOSER = 0.8;
 const MOVED_M = 1e-6;
 const PROBES_RAD = [0.3, -0.5, 0.8];
 
@@ -68,8 +76,11 @@ export class SerialDecoupledSolver implements Solver {
   readonly #pose = new Float64Array(TRANSFORM_SIZE);
   readonly #error = new Float64Array(6);
   readonly #rows = new Float64Array(6);
-  /** A returned fraction would be allocated. */
-  readonly #errorSq = new Float64Array(1);
+  /** Of the last evaluation, and of the last descent. A returned fraction would be allocated. */
+  readonly #errorSq = new Float64Array(2);
+  readonly #wantedM = new Float64Array(3);
+  /** The result to return to. */
+  readonly #keptRad: Float64Array;
   readonly #qRad: Float64Array;
   readonly #triedRad: Float64Array;
 
@@ -86,6 +97,7 @@ export class SerialDecoupledSolver implements Solver {
     this.#frames = new Float64Array(TRANSFORM_SIZE * (joints + 1));
     this.#axes = new Float64Array(6 * joints);
     this.#triedRad = new Float64Array(joints);
+    this.#keptRad = new Float64Array(joints);
   }
 
   solve(
@@ -97,10 +109,48 @@ export class SerialDecoupledSolver implements Solver {
     const q = this.#qRad;
     if (!isFiniteSeed(seedRad, q.length) || !this.#target.place(positionM, quatXyzw)) return 'bad-input';
     for (let i = 0; i < q.length; i++) q[i] = seedRad[i]!;
-    const isPlaced = this.#descend(this.#place);
+    const isPlaced = this.#reach(seedRad);
     const isTurned = this.#descend(this.#turn);
     for (let i = 0; i < q.length; i++) outRad[i] = q[i]!;
     return isPlaced && isTurned ? 'ok' : 'clamped';
+  }
+
+  /**
+   * Places the lead frame. Straight, an arm has no lever along its length: which side its elbow bends to, and whether
+   * it bends at all, would be left to rounding. So it stops a little short of straight, and if it starts straight it
+   * bends first.
+   */
+  #reach(seedRad: Float64Array): boolean {
+    const stage = this.#place;
+    const q = this.#qRad;
+    const isPlaced = this.#descend(stage);
+    const missedSq = this.#errorSq[1]!;
+    if (missedSq < MISSED_M * MISSED_M) return isPlaced;
+    this.#keptRad.set(q);
+    if (this.#stopShort(seedRad)) return false;
+    for (let j = 0; j < stage.count; j++) {
+      const middleRad = (stage.minRad[j]! + stage.maxRad[j]!) / 2;
+      q[j] = seedRad[j]! + Math.min(Math.max(middleRad - seedRad[j]!, -BEND_RAD), BEND_RAD);
+    }
+    const isBent = this.#descend(stage);
+    if (this.#errorSq[1]! < CLOSER * missedSq) return isBent;
+    q.set(this.#keptRad);
+    return isPlaced;
+  }
+
+  /** From the seed to a little short of the place reached instead. False from a straight arm. */
+  #stopShort(seedRad: Float64Array): boolean {
+    const q = this.#qRad;
+    const placeM = this.#placeM;
+    const wantedM = this.#wantedM;
+    this.#evaluate(this.#place, q);
+    const missedM = Math.sqrt(this.#errorSq[0]!);
+    wantedM.set(placeM);
+    for (let i = 0; i < 3; i++) placeM[i]! -= this.#error[i]! * (1 + SHORT_M / missedM);
+    for (let j = 0; j < this.#place.count; j++) q[j] = seedRad[j]!;
+    this.#descend(this.#place);
+    placeM.set(wantedM);
+    return this.#errorSq[1]! < MISSED_M * MISSED_M;
   }
 
   /** Levenberg–Marquardt with joints locked at their limits. True if the error is gone. */
@@ -139,6 +189,7 @@ export class SerialDecoupledSolver implements Solver {
         if (damping > 1e9) break;
       }
     }
+    this.#errorSq[1] = errorSq;
     return errorSq < ARRIVED * ARRIVED;
   }
 
