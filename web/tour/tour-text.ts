@@ -57,7 +57,7 @@ function smoothText(tour: Tour, network: string): StepText {
     before === null ? '' : ` From command to command the delay varied by ${milliseconds(before, 0)} ms.`;
   return {
     title: 'Smooth it',
-    text: `Choose ${network === BAD_NETWORK ? '' : 'the network “Wi-Fi, untuned” and '}smoothing “Adaptive” and drive for three seconds.${measured}`,
+    text: `Choose ${network === BAD_NETWORK ? '' : 'the network “Wi-Fi, untuned” and '}smoothing “Adaptive”, then drive for three seconds.${measured}`,
     targets: ['link-controls'],
   };
 }
