@@ -114,7 +114,7 @@ const recordCard = new RecordCard((request) => link.send(request));
 const linkControls = new LinkControls((request) => link.send(request));
 const plots = new LivePlotsHost();
 new Panels((shown) => plots.setShown(shown));
-const tour = new TourHost((request) => link.send(request));
+const tour = new TourHost((request) => link.send(request), drive.isBlocked);
 const pages = new LazyPages({ commands, fleet, send: (request) => link.send(request) });
 const router = new Router(enter, fleet ? ['fleet', 'operate', 'latency', 'record'] : OPERATOR_PAGES);
 

@@ -7,6 +7,7 @@ import {
   holdForM,
   holdForRad,
   isAtEdge,
+  isBlocked,
   isDriveKey,
   MAX_STEP_S,
   moveTarget,
@@ -90,8 +91,10 @@ describe("the page's hand", () => {
   it('reports the end of its range, and starts from the middle again when it is centred', () => {
     const hand = hold(['KeyE', 'KeyR'], 3);
     assert.ok(isAtEdge(hand));
+    assert.ok(isBlocked(hand, 'KeyE') && isBlocked(hand, 'ArrowUp'));
+    assert.ok(!isBlocked(hand, 'KeyQ') && !isBlocked(hand, 'KeyW') && !isBlocked(hand, 'KeyR'));
     centreHand(hand);
-    assert.ok(!isAtEdge(hand));
+    assert.ok(!isAtEdge(hand) && !isBlocked(hand, 'KeyE'));
     assert.deepEqual(hand.positionM, [0, 0, 0]);
     assert.deepEqual([...hand.quatXyzw], [0, 0, 0, 1]);
   });

@@ -113,6 +113,12 @@ export function centreHand(hand: PageHand): void {
 /** It moves no further in some direction. */
 export const isAtEdge = ({ targetM }: PageHand): boolean => targetM.some((m) => Math.abs(m) >= BOX_M);
 
+/** It moves no further in the direction of this driving key. */
+export function isBlocked({ targetM }: PageHand, code: string): boolean {
+  const move = MOVES[code];
+  return move !== undefined && move[1] * targetM[move[0]] >= BOX_M;
+}
+
 /** Moves the target by `direction` × `amountM`, limited to the box. */
 export function moveTarget(hand: PageHand, direction: readonly number[], amountM: number): void {
   for (const axis of [0, 1, 2] as const) {

@@ -134,7 +134,7 @@ function overflows(probe: Probe): Finding[] {
     note('UDP overflows', {
       found: `${count} datagrams dropped since boot`,
       why: 'some program did not read them in time; if it was Farhand, commands or state were lost',
-      fix: 'check whether `nstat UdpRcvbufErrors` grows during a run; if so, use larger buffers as above, or reduce load',
+      fix: 'check whether `nstat UdpRcvbufErrors` grows during a run; if so, reduce load, or raise net.core.rmem_max',
     }),
   ];
 }

@@ -83,7 +83,7 @@ export const otherLoad: Check = async (probe) => {
   if (load === null) return [good(name, 'not visible on this system')];
   const { busyPercent, stealPercent, cores } = load;
   const steal = stealPercent >= 1 ? `, ${stealPercent.toFixed(0)} % stolen by the hypervisor` : '';
-  const found = `${busyPercent.toFixed(0)} % of a core busy, of ${cores} cores${steal}`;
+  const found = `${busyPercent.toFixed(0)} % of ${100 * cores} % busy (${cores} cores)${steal}`;
   if (stealPercent > STEAL_PERCENT)
     return [
       note(name, {

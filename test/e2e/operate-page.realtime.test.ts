@@ -187,7 +187,7 @@ describe('the Operate page', { skip: needs('chromium'), timeout: 120_000 }, () =
       await page.waitForTimeout(200);
       return false;
     });
-    assert.match((await note.textContent()) ?? '', /Another window .* drives/);
+    assert.match((await note.textContent()) ?? '', /Another window .* is driving/);
     assert.equal(await second.evaluate('document.getElementById("actions").inert'), true);
     assert.doesNotMatch((await second.getByTestId('cause').textContent()) ?? '', /Hold Shift|Engage/);
     await second.getByTestId('control-note-take').click();

@@ -78,6 +78,7 @@ describe('the tour in a real browser', { skip: missing, timeout: 240_000 }, () =
       await person.carryOn();
       const [key, mm] = [await hint.getAttribute('data-key'), Number(await hint.getAttribute('data-mm'))];
       if (key === 'g') await person.grip();
+      else if (key === 'c') await person.centre();
       else if (key !== null)
         await person.press(key, Math.max(40, Math.min(1200, 1000 * holdForM(mm / 1000))));
     }
@@ -171,6 +172,7 @@ describe('the tour in a real browser', { skip: missing, timeout: 240_000 }, () =
     await atStep('end');
     await picture('end');
     await lookAtReview();
+    assert.equal((await person.telemetry())?.input.active, 'page', 'the person keeps the robot');
     assert.match(
       (await page.locator('.tour-text').textContent()) ?? '',
       /varied by \d+ ms without smoothing/,

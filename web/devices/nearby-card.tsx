@@ -9,7 +9,9 @@ export function NearbyCard({ state, onSearch }: { state: DevicesState; onSearch(
       <header class="card-head">
         <div>
           <h3 id="nearby-title">Robots on this network</h3>
-          <p class="small muted">Those started with --announce. Being listed grants nothing: pair first.</p>
+          <p class="small muted">
+            Robots started with --announce. A listed robot accepts your commands only after pairing.
+          </p>
         </div>
         <button
           type="button"
@@ -18,7 +20,7 @@ export function NearbyCard({ state, onSearch }: { state: DevicesState; onSearch(
           disabled={searching || isViewer}
           onClick={onSearch}
         >
-          {searching ? 'Looking…' : robots ? 'Look again' : 'Look'}
+          {searching ? 'Searching…' : robots ? 'Search again' : 'Search'}
         </button>
       </header>
       <p class="small muted" role="status">

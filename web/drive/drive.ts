@@ -1,6 +1,7 @@
 import {
   centreHand,
   isAtEdge,
+  isBlocked,
   moveTarget,
   restingHand,
   stepHand,
@@ -92,6 +93,9 @@ export class Drive {
     onMove: (deltaM: [number, number, number]) => moveTarget(this.#hand, deltaM, 1),
     onRelease: () => this.#source('drag', false),
   };
+
+  /** The hand can move no further in the direction of this driving key. */
+  readonly isBlocked = (code: string): boolean => isBlocked(this.#hand, code);
 
   /** Opens the clutch and sends that at once. Legal at any time. */
   releaseClutch(): void {

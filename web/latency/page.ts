@@ -166,7 +166,7 @@ class LatencyPage implements LazyPage {
     if (!feel) return;
     const { badWindows, windows, longestLateRun, last, holds = 0, stops = 0, refused = 0 } = feel;
     set('felt', `${badWindows} of ${windows}, longest late run ${longestLateRun} commands`);
-    set('halts', `${holds} holds, ${stops} stops, ${refused} refused`);
+    set('halts', `${holds} holds, ${stops} stops, ${refused} commands refused`);
     const cause = last.isBad ? last.cause : (shown.at(-1)?.cause ?? '');
     set('cause', cause || 'none');
   }

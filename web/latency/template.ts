@@ -73,7 +73,7 @@ export const LATENCY_TEMPLATE = `
       <section class="card" aria-label="Link">
         <dl class="rows">
           <div><dt>bad seconds</dt><dd id="lat-felt" data-testid="lat-felt">not judged yet</dd></div>
-          <div><dt>not asked for</dt><dd id="lat-halts" data-testid="lat-halts">no holds or stops</dd></div>
+          <div><dt>unrequested</dt><dd id="lat-halts" data-testid="lat-halts">no holds or stops</dd></div>
           <div><dt>last bad second</dt><dd id="lat-cause">none</dd></div>
           <div><dt>clock offset</dt><dd id="lat-offset">—</dd></div>
           <div><dt>drift</dt><dd id="lat-drift">—</dd></div>

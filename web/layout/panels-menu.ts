@@ -53,7 +53,7 @@ function rowOf(
     change(changed(owner.layout, panel, { shown: box.checked }), `panel-${panel}`),
   );
   // A robot without fingers, say, has no such panel.
-  label.append(box, ` ${NAMES[panel]}${owner.isEmpty(panel) ? ' (not here)' : ''}`);
+  label.append(box, ` ${NAMES[panel]}${owner.isEmpty(panel) ? ' (not on this robot)' : ''}`);
   const select = create('select') as HTMLSelectElement;
   select.dataset['testid'] = `dock-${panel}`;
   select.setAttribute('aria-label', `Where ${NAMES[panel]} is`);

@@ -88,6 +88,6 @@ const isBlocked = ({ role, inControl, holder }: AccessState): boolean =>
 
 function whoDrives(role: AccessState['role'], holder: string | null): string {
   const driver = holder === LOCAL ? 'Another window on the console’s computer' : holder;
-  const drives = driver === null ? 'Nobody drives.' : `${driver} drives.`;
+  const drives = driver === null ? 'Nobody is driving.' : `${driver} is driving.`;
   return role === 'viewer' ? `You are watching: this device is paired as a viewer. ${drives}` : drives;
 }

@@ -24,10 +24,17 @@ export class LinkControls {
   #shape = '';
 
   constructor(send: (request: DeskRequest | LinkRequest) => void) {
+    let byArrow = false;
+    this.#profiles.addEventListener('keydown', ({ key }) => {
+      byArrow = key.startsWith('Arrow');
+    });
+    this.#profiles.addEventListener('pointerdown', () => {
+      byArrow = false;
+    });
     this.#profiles.addEventListener('change', () => {
       send({ kind: 'link', profile: this.#profiles.value });
-      // Driving keys must not change the network.
-      this.#profiles.blur();
+      // Driving keys must not change the network. With arrow keys a person may still be choosing.
+      if (!byArrow) this.#profiles.blur();
     });
     for (const button of this.#modes.querySelectorAll('button'))
       button.addEventListener('click', () =>

@@ -22,7 +22,7 @@ interface Plot {
   range: HTMLElement;
 }
 
-/** Curves of the last ten seconds: joints, their velocities, torque from outside, one-way latency. */
+/** Curves of the last ten seconds: joints, their velocities, external torque, one-way latency. */
 export class LivePlots {
   readonly #root = element('plots-body', HTMLElement);
   readonly #joints: number;
@@ -41,7 +41,7 @@ export class LivePlots {
     this.#plots = [
       plotOf('joints', 'Joints', 'rad', this.#joints),
       plotOf('velocities', 'Velocities', 'rad/s', this.#joints),
-      plotOf('effort', 'Torque from outside', 'N·m', this.#joints),
+      plotOf('effort', 'External torque', 'N·m', this.#joints),
       plotOf('latency', 'One-way latency', 'ms', 2),
     ];
     this.#root.replaceChildren(chooser(this.#plots), ...this.#plots.map(({ root }) => root), legend(model));

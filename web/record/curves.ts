@@ -41,7 +41,7 @@ export function curveSets({ info, rows }: EpisodeView): CurveSet[] {
   if (info.hasGripper) sets.push({ title: 'Gripper', unit: 'open 0, closed 1', curves: GRIPPER });
   if (info.hasEffort)
     sets.push({
-      title: 'Torque from outside',
+      title: 'External torque',
       unit: 'N·m',
       curves: perJoint(({ effort }, i) => effort?.[i]),
     });

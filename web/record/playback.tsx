@@ -189,7 +189,7 @@ function Compare({
   return (
     <div class="compare">
       <label class="field">
-        <span>Beside it</span>
+        <span>Compare with</span>
         <select
           data-testid="compare"
           value={other?.info.id ?? ''}

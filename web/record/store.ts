@@ -150,7 +150,7 @@ export class RecordStore {
   /** True: done. A trimmed or restored episode is shown. */
   async edit(edit: EpisodeEdit): Promise<boolean> {
     const info = this.state.list?.episodes.find(({ id }) => id === edit.id);
-    const name = `${info?.task || edit.id} (${duration(info?.durationS ?? 0)})`;
+    const name = `${(info?.task || edit.id).replace(/\.$/, '')} (${duration(info?.durationS ?? 0)})`;
     this.set({ editProblem: '' });
     try {
       const list = await postJson<EpisodeList>('api/episodes', edit);

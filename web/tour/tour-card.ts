@@ -3,7 +3,7 @@ import { BAD_NETWORK, TOUR_STEPS, Tour, type TourStep } from '../../src/desk/tou
 import type { LinkRequest } from '../../src/messages/console.ts';
 import type { DeskRequest, Telemetry } from '../../src/messages/telemetry.ts';
 import { create, element, setText } from '../dom.ts';
-import { HintLine } from './hint-line.ts';
+import { HintLine, type IsBlocked } from './hint-line.ts';
 import { forgetOffer } from './tour-offer.ts';
 import { endText, textOf } from './tour-text.ts';
 
@@ -15,7 +15,7 @@ export class TourCard {
   readonly #root = element('tour', HTMLElement);
   readonly #title = create('strong', 'tour-title');
   readonly #text = create('p', 'tour-text');
-  readonly #hint = new HintLine();
+  readonly #hint: HintLine;
   readonly #setButton = button('tour-set', 'Set both', () => this.#setBad());
   readonly #open = create('a', 'plain', 'Open it') as HTMLAnchorElement;
   readonly #skip = button('tour-skip', 'Skip step', () => this.#skipStep());
@@ -26,10 +26,12 @@ export class TourCard {
   readonly #tour = new Tour();
   #marked = '';
   #shown: TourStep | null = null;
+  #hasBegun = false;
   /** The world's task before the tour's own. */
   #task = '';
 
-  constructor(send: (request: DeskRequest | LinkRequest) => void, onEnd: () => void) {
+  constructor(send: (request: DeskRequest | LinkRequest) => void, isBlocked: IsBlocked, onEnd: () => void) {
+    this.#hint = new HintLine(isBlocked);
     this.#send = send;
     this.#onEnd = onEnd;
     this.#open.dataset['testid'] = 'tour-playback';
@@ -49,19 +51,21 @@ export class TourCard {
     this.#tour.update({ telemetry, network, nowMs });
     this.#changeTask(telemetry);
     this.#hint.update(this.#tour.step === 'place' ? telemetry : null, nowMs);
-    this.#draw(telemetry);
+    this.#draw(telemetry, network);
   }
 
-  /** There is something to watch, also when the tour is taken again. */
+  /** There is something to watch, also when the tour is taken again. Once: later a person may be driving. */
   #letExpertDrive({ input, operator }: Telemetry): void {
-    if (this.#shown !== null || !input.available.includes(EXPERT)) return;
+    if (this.#hasBegun) return;
+    this.#hasBegun = true;
+    if (!input.available.includes(EXPERT)) return;
     if (input.active !== EXPERT) this.#send({ kind: 'input', name: EXPERT });
     if (operator.mode === 'hold') this.#send({ kind: 'teleop' });
   }
 
   readonly #onPlay = (): void => this.#tour.played();
 
-  #draw(telemetry: Telemetry): void {
+  #draw(telemetry: Telemetry, network: string): void {
     const { step } = this.#tour;
     this.#root.dataset['step'] = step ?? 'end';
     this.#skip.hidden = step === null;
@@ -70,7 +74,7 @@ export class TourCard {
     this.#open.hidden = step !== 'play' || episode === null;
     if (episode !== null) this.#open.href = `#/record/${encodeURIComponent(episode)}`;
     setText(this.#end, step === null ? 'Close' : 'End tour');
-    const shown = step === null ? null : textOf(this.#tour, step);
+    const shown = step === null ? null : textOf(this.#tour, step, network);
     setText(this.#title, shown === null ? 'Done' : `${this.#tour.number}. ${shown.title}`);
     const stopped = step === null || step === 'play' ? null : stopText(telemetry);
     setText(this.#text, stopped ?? shown?.text ?? endText(this.#tour));

@@ -1,6 +1,7 @@
 import type { LinkRequest } from '../../src/messages/console.ts';
 import type { DeskRequest, Telemetry } from '../../src/messages/telemetry.ts';
 import { create, element } from '../dom.ts';
+import type { IsBlocked } from './hint-line.ts';
 import type { TourCard } from './tour-card.ts';
 import { forgetOffer, isNewcomer } from './tour-offer.ts';
 
@@ -9,13 +10,15 @@ export class TourHost {
   readonly #root = element('tour', HTMLElement);
   readonly #button = element('tour-open', HTMLButtonElement);
   readonly #send: (request: DeskRequest | LinkRequest) => void;
+  readonly #isBlocked: IsBlocked;
   #network = '';
   #isWatching = false;
   #card: TourCard | null = null;
   #offers = isNewcomer();
 
-  constructor(send: (request: DeskRequest | LinkRequest) => void) {
+  constructor(send: (request: DeskRequest | LinkRequest) => void, isBlocked: IsBlocked) {
     this.#send = send;
+    this.#isBlocked = isBlocked;
     this.#button.addEventListener('click', () => void this.#start());
   }
 
@@ -62,7 +65,7 @@ export class TourHost {
 
   async #start(): Promise<void> {
     const { TourCard } = await import('./tour-card.ts');
-    this.#card ??= new TourCard(this.#send, () => {
+    this.#card ??= new TourCard(this.#send, this.#isBlocked, () => {
       this.#card = null;
     });
   }

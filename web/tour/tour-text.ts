@@ -1,4 +1,4 @@
-import type { Tour, TourStep } from '../../src/desk/tour.ts';
+import { BAD_NETWORK, type Tour, type TourStep } from '../../src/desk/tour.ts';
 import { milliseconds } from '../panels/labels.ts';
 
 export interface StepText {
@@ -23,7 +23,7 @@ const TEXTS: Record<Exclude<TourStep, 'smooth'>, StepText> = {
   },
   place: {
     title: 'Place a cube',
-    text: 'One cube, no hurry. Go over it, down, grip; lift it, go over the tray, let go. Hold Shift and press:',
+    text: 'One cube, no hurry. Go over it, down, grip; lift it, go over the tray, let go.',
     targets: ['drive', 'task'],
   },
   shake: {
@@ -41,23 +41,23 @@ const TEXTS: Record<Exclude<TourStep, 'smooth'>, StepText> = {
 
 const TOUCH_TEXTS: Partial<Record<TourStep, string>> = {
   'take-over': 'Press Touch pads. Then drag in the pad: the arm follows your finger.',
-  place: 'One cube, no hurry. Go over it, down, grip; lift it, go over the tray, let go. Next:',
+  place: 'One cube, no hurry. Go over it, down, grip; lift it, go over the tray, let go.',
   record: 'Press Start, move the arm, and press Keep.',
 };
 
-export function textOf(tour: Tour, step: TourStep): StepText {
-  if (step === 'smooth') return smoothText(tour);
+export function textOf(tour: Tour, step: TourStep, network: string): StepText {
+  if (step === 'smooth') return smoothText(tour, network);
   const touch = isTouch.matches ? TOUCH_TEXTS[step] : undefined;
   return { ...TEXTS[step], ...(touch !== undefined && { text: touch }) };
 }
 
-function smoothText(tour: Tour): StepText {
+function smoothText(tour: Tour, network: string): StepText {
   const before = tour.variationMs('shake');
   const measured =
     before === null ? '' : ` From command to command the delay varied by ${milliseconds(before, 0)} ms.`;
   return {
     title: 'Smooth it',
-    text: `Choose smoothing “Adaptive” and drive for three seconds.${measured}`,
+    text: `Choose ${network === BAD_NETWORK ? '' : 'the network “Wi-Fi, untuned” and '}smoothing “Adaptive”, then drive for three seconds.${measured}`,
     targets: ['link-controls'],
   };
 }

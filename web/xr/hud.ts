@@ -161,7 +161,7 @@ function problem(hud: HudState): string {
   const { telemetry, fresh, inControl, holder, tracked, isBare, stopping } = hud;
   if (stopping) return 'STOPPING: waiting for the robot';
   if (!fresh || telemetry === null) return 'no telemetry: the robot’s watchdog holds it';
-  if (!inControl) return `${holder ?? 'nobody'} drives: touch TAKE OVER`;
+  if (!inControl) return `${holder ?? 'nobody'} is driving: touch TAKE OVER`;
   if (telemetry.input.active !== 'webxr') return `the active input is “${telemetry.input.active}”`;
   if (!tracked) return 'driving hand not tracked: the robot holds';
   const { robot, operator } = telemetry;

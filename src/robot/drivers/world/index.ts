@@ -11,7 +11,7 @@ import { WorldDriver } from './world-driver.ts';
 let waiting: { host: WorldDriver; model: RobotModel } | null = null;
 
 const plugin: DriverPlugin<WorldConfig> = {
-  about: 'an arm with a gripper in a world with physics, where there is something to do',
+  about: 'a simulated arm and gripper with physics and tasks',
   config,
   // Two arms share one world, so both drivers run on one thread.
   inline: ({ arm }) => arm !== '',
