@@ -12,8 +12,8 @@ const FINE: Detail = { around: 32, bevelSteps: 4 };
 const COARSE: Detail = { around: 16, bevelSteps: 2 };
 const SOFTWARE = /swiftshader|llvmpipe|softpipe|software|basic render/i;
 
-/** With fewer processors, the page leaves them to robot and operator, which may run on the same machine. */
-const CORES_FOR_30_HZ = 4;
+/** A software frame takes about 20 ms of a core: the page leaves the rest to robot and operator, which may run beside it. */
+const SOFTWARE_FPS = 30;
 
 /**
  * `?quality=low|high` overrides; otherwise a software renderer gets low quality. `?fps=N` limits the pictures per second, 0: does
@@ -26,9 +26,7 @@ export function chooseQuality(search: string, devicePixelRatio: number): Quality
   const requested = query.get('quality');
   const low = requested === 'low' || (requested !== 'high' && SOFTWARE.test(renderer));
   const fps = /^\d{1,3}$/.test(query.get('fps') ?? '') ? Number(query.get('fps')) : null;
-  // A software frame takes about 30 ms of a core.
-  const chosenFps = navigator.hardwareConcurrency >= CORES_FOR_30_HZ ? 30 : 15;
-  if (low) return { antialias: false, pixelRatio: 1, maxFps: fps ?? chosenFps, detail: COARSE };
+  if (low) return { antialias: false, pixelRatio: 1, maxFps: fps ?? SOFTWARE_FPS, detail: COARSE };
   return { antialias: true, pixelRatio: Math.min(1.5, devicePixelRatio), maxFps: fps ?? 0, detail: FINE };
 }
 
