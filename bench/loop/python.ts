@@ -24,7 +24,7 @@ export function checkPair(kind: PairKind): Promise<PairCheck> {
         const versions = Object.entries(JSON.parse(stdout) as Record<string, string>);
         resolve({ ok: true, versions: versions.map((pair) => pair.join(' ')).join(', ') });
       } else if (error.code === NO_PYZMQ) {
-        const remedy = `${PYTHON} -m pip install pyzmq (or python3 -m venv /tmp/bench-venv && /tmp/bench-venv/bin/pip install pyzmq, then PYTHON=/tmp/bench-venv/bin/python3)`;
+        const remedy = `${PYTHON} -m pip install pyzmq (or python3 -m venv bench-venv && bench-venv/bin/pip install pyzmq, then PYTHON=bench-venv/bin/python3)`;
         resolve({ ok: false, why: `${PYTHON} has no pyzmq`, remedy });
       } else {
         const remedy = 'Install Python 3 and pyzmq, or select the interpreter: PYTHON=/path/to/python3';
