@@ -62,7 +62,7 @@ const isSmall = (file) =>
   !/setFlagsFromString|memoryUsage/.test(readFileSync(file, 'utf8'));
 /** Devices on a bus reply within milliseconds or count as gone: in the second tier their tests go before others. */
 const hasDeadlines = (file) =>
-  /[\\/]test[\\/](contract|damiao|piper|robot)[\\/]|-sdk|orca|openteach|rctp|arms|driver-/.test(file);
+  /[\\/]test[\\/](contract|damiao|piper|robot)[\\/]|-sdk|orca|openteach|rctp|arms|driver-|makers-/.test(file);
 /** They use two fifths of a core or less: timeouts, restarts and lost connections are what they are about. */
 const MOSTLY_WAITS =
   /driver-(pages|ur)|orca-(driver|calibrate)|fleet-(accounts|announce|cluster|cut-off|hostile|lease|media|net|page|turn)\.|e2e[\\/](fleet|library|link)\.|hand-cli|runner|second-signal|piper-driver|slow-disk|connection-limits|discover\.|camera[\\/]channel\.|leader-force|hostile-peers|ask-outcome/;

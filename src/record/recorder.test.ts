@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import { chmodSync, existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import fs, { chmodSync, existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { syncBuiltinESMExports } from 'node:module';
 import path from 'node:path';
 import { describe, it } from 'node:test';
 import { needs } from '../../test/needs.ts';
@@ -70,7 +71,32 @@ function bench(name: string, parts: Partial<RecorderParts> = {}) {
 }
 const ENGAGED = { engaged: true, supervisor: 'engaged' } as const;
 
+/** Every write fails like one to a full disk while `work` runs. */
+function onFullDisk(work: () => void): void {
+  const { writevSync } = fs;
+  fs.writevSync = () => {
+    throw Object.assign(new Error('ENOSPC: no space left on device, writev'), { code: 'ENOSPC' });
+  };
+  syncBuiltinESMExports();
+  try {
+    work();
+  } finally {
+    fs.writevSync = writevSync;
+    syncBuiltinESMExports();
+  }
+}
+
 describe('EpisodeRecorder', () => {
+  it('names a full disk also in the tick that looks after the file', () => {
+    const { clock, recorder, run } = bench('full');
+    recorder.request({ kind: 'record', action: 'start' });
+    run(50, ENGAGED);
+    clock.advanceBy(2e9);
+    onFullDisk(() => run(1, ENGAGED));
+    assert.equal(recorder.status.state, 'failed');
+    assert.match(recorder.status.message, /the disk is full/);
+  });
+
   it('goes through idle, recording and reset, and names its files', async () => {
     const { recorder, run, saved } = bench('states', { task: 'first' });
     assert.equal(recorder.status.state, 'idle');

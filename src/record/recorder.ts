@@ -323,7 +323,7 @@ export class EpisodeRecorder {
     if (episode === null) return;
     const nowNs = this.#parts.clock.nowNs();
     this.#guard('continue recording', () => episode.writer.flushIfDue(nowNs));
-    if (nowNs - this.#checkedNs < NS_PER_S) return;
+    if (this.#episode !== episode || nowNs - this.#checkedNs < NS_PER_S) return;
     this.#checkedNs = nowNs;
     this.#guard('continue recording', () => {
       if (!episode.writer.isNamed) throw deleted(episode.writer.path);
