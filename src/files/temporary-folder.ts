@@ -8,13 +8,16 @@ export interface TemporaryFolder {
 }
 
 const folders = new Set<string>();
+/** One listener for all of them: a process may make and remove thousands. */
+let isWatching = false;
 
 /**
  * An empty folder for this process alone. Removed at the latest when the process exits, unless it is killed.
  */
 export function temporaryFolder(purpose: string): TemporaryFolder {
   const folder = mkdtempSync(path.join(tmpdir(), `farhand-${purpose}-`));
-  if (folders.size === 0) process.once('exit', removeAll);
+  if (!isWatching) process.once('exit', removeAll);
+  isWatching = true;
   folders.add(folder);
   return { path: folder, remove: () => remove(folder) };
 }
