@@ -66,6 +66,7 @@ export async function openThreaded(
   const memory = createDriverMemory(joints);
   const driver = new ThreadedDriver(memory, joints, feedbackTimeoutMs);
   const host = new WorkerHost<DriverMessage>(new URL('./driver-worker.js', import.meta.url), {
+    isOnPath: true,
     name: 'the driver thread',
     start: { ...start, memory } satisfies DriverStart,
   });

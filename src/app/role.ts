@@ -348,6 +348,7 @@ function controlThread(
   Promise.all(resolved).then(([first, second = null]) => {
     const host = new WorkerHost<ControlMessage>(new URL('./control-worker.js', import.meta.url), {
       name: `the control thread of the ${role}`,
+      isOnPath: true,
       start: { ...start, ...first!, second } satisfies ControlStart,
       onMessage: (message) => {
         if (message.kind === 'transition') return onTransition(message);

@@ -14,6 +14,19 @@ const SCRIPT = `
   });
 `;
 
+/** The scheduling of this thread, then of all others. */
+const GIVE_WAY = `
+  const { parentPort, workerData } = require('node:worker_threads');
+  const { readFileSync, readdirSync, readlinkSync } = require('node:fs');
+  import(workerData).then(async ({ requestShortSlice, askOthersToGiveWay }) => {
+    await requestShortSlice();
+    await askOthersToGiveWay();
+    const own = readlinkSync('/proc/thread-self').split('/').at(-1);
+    const others = readdirSync('/proc/self/task').filter((id) => id !== own);
+    parentPort.postMessage([own, ...others].map((id) => readFileSync('/proc/self/task/' + id + '/sched', 'utf8')));
+  });
+`;
+
 const inThread = (): Promise<{ reported: string; sched: string }> =>
   new Promise((resolve, reject) => {
     const worker = new Worker(SCRIPT, {
@@ -46,6 +59,23 @@ describe('a short time slice', { skip: !hasSched && 'this kernel does not show /
     const { reported, sched } = await inThread();
     const sliceNs = Number(/se\.slice\s*:\s*(\d+)/.exec(sched)![1]);
     assert.equal(reported === '0.1 ms slice', sliceNs === 100_000, `${reported}: ${sliceNs} ns`);
+  });
+
+  it('is kept by its thread alone: all others give way', async () => {
+    const worker = new Worker(GIVE_WAY, {
+      eval: true,
+      workerData: new URL('./short-slice.js', import.meta.url).href,
+    });
+    const [own, ...others] = await new Promise<string[]>((resolve, reject) => {
+      worker.once('message', resolve);
+      worker.once('error', reject);
+    });
+    const policyOf = (sched: string) => Number(/^policy\s*:\s*(\d+)/m.exec(sched)![1]);
+    assert.equal(policyOf(own!), 0);
+    // The main thread and V8's own.
+    assert.ok(others.length >= 4, `${others.length}`);
+    const isShort = /se\.slice\s*:\s*100000\b/.test(own!);
+    assert.deepEqual([...new Set(others.map(policyOf))], [isShort ? 3 : 0]);
   });
 
   it('leaves another scheduling class alone', { skip: noChrt }, () => {
