@@ -1,6 +1,5 @@
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 import { monotonicClock } from '../../src/core/time/clock.ts';
+import { collectGarbage } from '../../src/native/garbage.ts';
 
 export interface Comparison {
   what: string;
@@ -15,9 +14,6 @@ type Work = () => unknown;
 
 const TURNS = 60;
 const WARM_UP_MS = 300;
-
-setFlagsFromString('--expose-gc');
-const collectGarbage = runInNewContext('gc') as () => void;
 
 /** Time per call in the quietest turn, and median allocation per call. The two take turns, under the same conditions. */
 export async function compare(what: string, calls: number, ours: Work, library: Work): Promise<Comparison> {

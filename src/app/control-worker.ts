@@ -2,12 +2,13 @@ import { setFlagsFromString } from 'node:v8';
 import { parentPort, workerData } from 'node:worker_threads';
 import { monotonicClock } from '../core/time/clock.ts';
 import { windDownFlag } from '../messages/role-flags.ts';
+import { collectGarbage } from '../native/garbage.ts';
 import { askOthersToGiveWay, requestShortSlice } from '../native/short-slice.ts';
 import { openOperator } from './open-operator.ts';
 import { openReactor } from './open-reactor.ts';
 import { runRobot } from './open-robot.ts';
 import type { ControlMessage, ControlStart } from './role-memory.ts';
-import { collectGarbage, warmUp } from './warm-up.ts';
+import { warmUp } from './warm-up.ts';
 import { failedMessage } from './worker-host.ts';
 
 /** The control thread of a role: opens the devices and sockets, then only runs the loop. */
@@ -36,6 +37,7 @@ async function main(): Promise<void> {
   await askOthersToGiveWay();
   const ports = Array.from({ length: sockets }, (_, i) => reactor.localPort(i));
   const onReady = () => {
+    // Otherwise what warming up and opening leave is collected during a command.
     collectGarbage();
     post({ kind: 'ready', ports, inputs, reactor: kind, stampSource, scheduling, fallback });
   };

@@ -1,5 +1,3 @@
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 import { ManualClock } from '../core/time/clock.ts';
 import { ClockSync } from '../wire/clock-sync.ts';
 import { LocalNetwork } from '../wire/transports/local.ts';
@@ -36,12 +34,6 @@ export async function warmUp({ rig: given, model, keys }: ControlStart): Promise
     kept.push(await joinLocally({ rig, model, clock, network, sealed }));
     network.run(clock.nowNs() + (ticks * 1e9) / rig.operator.hz);
   }
-}
-
-/** What warming up and opening leave would otherwise be collected during a command, 10 to 20 s later, for 2 to 5 ms. */
-export function collectGarbage(): void {
-  setFlagsFromString('--expose-gc');
-  (runInNewContext('gc') as () => void)();
 }
 
 /** The clock exchange runs once a second: left alone, it runs uncompiled for an hour, and allocates. */

@@ -1,8 +1,4 @@
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
-
-setFlagsFromString('--expose-gc');
-export const collectGarbage = runInNewContext('gc') as () => void;
+import { collectGarbage } from '../native/garbage.ts';
 
 /** Few enough that no garbage collection happens while they are counted. */
 const CALLS = 5000;

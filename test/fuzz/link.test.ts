@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 import { type Counters, REASONS } from '../../src/core/counters.ts';
+import { collectGarbage } from '../../src/native/garbage.ts';
 import { decodeDesk, emptyDesk } from '../../src/wire/codecs/desk.ts';
 import { frameType, writeFrame } from '../../src/wire/codecs/frame.ts';
 import { decodeProbe, emptyProbe } from '../../src/wire/codecs/sync.ts';
@@ -14,9 +13,6 @@ import { scaled } from './scale.ts';
 
 /** Two million datagrams in total at full scale. */
 const STRANGER = peerOf('127.0.0.1', 50_000);
-
-setFlagsFromString('--expose-gc');
-const collectGarbage = runInNewContext('gc') as () => void;
 
 const total = (counters: Counters): number => REASONS.reduce((sum, reason) => sum + counters.get(reason), 0);
 

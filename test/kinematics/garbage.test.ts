@@ -1,13 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 import { createSolver, type Method, methodsOf } from '../../src/mapping/ik/solver.ts';
+import { collectGarbage } from '../../src/native/garbage.ts';
 import { loadModel } from '../../src/rig/robot-models.ts';
 import { armOf, randoms } from './poses.ts';
-
-setFlagsFromString('--expose-gc');
-const collectGarbage = runInNewContext('gc') as () => void;
 
 const SOLVES = 20_000;
 /** One boxed number per solve would be 16 bytes; the rest is code still warming up. */

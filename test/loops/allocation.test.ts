@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 import { allocationByRole } from '../../bench/tails/role-allocation.ts';
+import { collectGarbage } from '../../src/native/garbage.ts';
 
 /**
  * 16 for each stamp that one compiled function passes to another. Twice what is measured: V8 inlines as it sees fit. From
@@ -14,11 +14,9 @@ const MOST_BYTES = process.version.startsWith('v20.')
 
 describe('a command through both control loops', () => {
   it('leaves hardly any garbage: mapping, seal, playout, supervisor, receipt and trace', async () => {
-    setFlagsFromString('--expose-gc');
     // On a busy machine the compiler's own thread would finish too late.
     setFlagsFromString('--no-concurrent-recompilation');
-    const collect = runInNewContext('gc') as () => void;
-    const { operator, robot } = await allocationByRole(true, collect, MOST_BYTES);
+    const { operator, robot } = await allocationByRole(true, collectGarbage, MOST_BYTES);
     assert.ok(
       operator < MOST_BYTES.operator,
       `the operator allocates ${operator.toFixed(0)} bytes per command`,

@@ -1,5 +1,6 @@
 import { hostOfSix, isSixHost, writeSix } from '../../core/ip-hosts.ts';
 import { type Clock, monotonicClock } from '../../core/time/clock.ts';
+import { IdleCollection } from '../../native/garbage.ts';
 import {
   configuredPeer,
   type DatagramHandler,
@@ -144,11 +145,13 @@ class NativeReactor implements Reactor {
 
   async run(handler: DatagramHandler): Promise<void> {
     this.#libc.prctl(PR_SET_TIMERSLACK, 1, 0, 0, 0);
+    const idle = new IdleCollection();
     while (Atomics.load(this.#stop, 0) === 0) {
       const nowNs = this.#clock.nowNs();
       // Here, where nothing waits, not between a datagram and its handler.
       this.#stamps.refresh(nowNs);
       const waitNs = Math.min(Math.max(0, handler.nextDeadlineNs() - nowNs), MAX_WAIT_NS);
+      if (idle.rest(nowNs, waitNs)) continue;
       this.#timeout.setUint32(8, waitNs, true);
       const ready = this.#libc.ppoll(bytesOf(this.#polls), this.#fds.length, bytesOf(this.#timeout), null);
       if (ready > 0) this.#receive(handler);

@@ -1,0 +1,33 @@
+import assert from 'node:assert/strict';
+import { PerformanceObserver } from 'node:perf_hooks';
+import { describe, it } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { IdleCollection } from './garbage.ts';
+
+/** What Node adds to the browsers' type. */
+interface GcEntry {
+  detail: { kind: number };
+}
+
+describe('collecting garbage while a loop waits', () => {
+  it('happens in long waits, every three seconds', () => {
+    const idle = new IdleCollection();
+    assert.equal(idle.rest(10e9, 1e6), false);
+    assert.equal(idle.rest(10e9, 5e6), true);
+    assert.equal(idle.rest(11e9, 5e6), false);
+    assert.equal(idle.rest(13e9, 1e6), false);
+    assert.equal(idle.rest(13e9, 5e6), true);
+  });
+
+  it('collects young objects alone', async () => {
+    const kinds: number[] = [];
+    const observer = new PerformanceObserver((list) =>
+      kinds.push(...list.getEntries().map((entry) => (entry as unknown as GcEntry).detail.kind)),
+    );
+    observer.observe({ entryTypes: ['gc'] });
+    new IdleCollection().rest(10e9, 5e6);
+    while (kinds.length === 0) await sleep(1);
+    observer.disconnect();
+    assert.deepEqual(kinds, [1]);
+  });
+});
