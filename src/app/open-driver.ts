@@ -66,8 +66,8 @@ export async function openThreaded(
   const memory = createDriverMemory(joints);
   const driver = new ThreadedDriver(memory, joints, feedbackTimeoutMs);
   const host = new WorkerHost<DriverMessage>(new URL('./driver-worker.js', import.meta.url), {
-    isOnPath: true,
     name: 'the driver thread',
+    isOnPath: true,
     start: { ...start, memory } satisfies DriverStart,
   });
   await host.ready;

@@ -34,7 +34,7 @@ export interface WorkerOptions<M> {
   transfer?: TransferListItem[];
   /** Does not keep the process alive. */
   isIdle?: boolean;
-  /** On the way of a command. */
+  /** Commands pass through it: its garbage is collected often, a little at a time. */
   isOnPath?: boolean;
   /** How long the thread may take to be ready; no limit if absent. */
   readyMs?: number;

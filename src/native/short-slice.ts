@@ -73,9 +73,9 @@ export function shortSlice(syscall: Syscall): string {
 }
 
 /**
- * All threads of this process that have not asked for a short slice (V8's compiler and garbage collector, the main thread, writers of
- * files) no longer preempt others when they wake up: one that this thread woke took its processor in the middle of a
- * command, for up to 5 ms. They keep their share of the processors.
+ * All threads of this process without a short slice (V8's compiler and garbage collector, the main thread, writers of files) no longer
+ * preempt others when they wake up: one that this thread woke took its processor in the middle of a command, for up to 5 ms. They
+ * keep their share of the processors.
  */
 export function letOthersGiveWay(syscall: Syscall): void {
   const own = new SchedulingOf(syscall, THIS_THREAD);
